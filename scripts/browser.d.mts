@@ -1,0 +1,3 @@
+export function findBrowser(): string | undefined
+export function launchArguments(): string[]
+export function ensureBrowser(): Promise<void>

@@ -1,0 +1,131 @@
+import { fromFailure, MayflyError } from '../errors.js'
+import type { Draft, Operation, Written } from '../protocol.js'
+import { checkIterable, toDraft, toIds } from './draft.js'
+import { valueOf } from './queue.js'
+import type { Queue, Send } from './queue.js'
+
+export interface Progress {
+  /** How many have been dealt with, committed or refused. */
+  done: number
+  /** How many there are, where that is known before the end. */
+  total?: number
+}
+
+export interface ManyOptions {
+  /** Called after each part has been committed. */
+  onProgress?: ((progress: Progress) => void) | undefined
+  /** Stops after the part that is being written. What has been committed stays. */
+  signal?: AbortSignal | undefined
+}
+
+export interface WrittenMany {
+  written: number
+  /** Whether the signal stopped it before the end. */
+  stopped: boolean
+}
+
+export interface DeletedMany {
+  /** How many there were to delete. */
+  deleted: number
+  stopped: boolean
+}
+
+/** How many documents go into one transaction. */
+const PART = 1000
+
+export function writeMany(
+  queue: Queue,
+  verb: 'createMany' | 'upsertMany',
+  collection: string,
+  docs: Iterable<unknown>,
+  options: ManyOptions = {},
+): Promise<WrittenMany> {
+  return queue.job(async (send) => {
+    const failures: MayflyError[] = []
+    let written = 0
+    const stopped = await inParts(docs, collection, options, async (part) => {
+      const drafts = part.flatMap((doc): Draft[] => {
+        try {
+          return [toDraft(doc, collection, verb === 'createMany')]
+        } catch (error) {
+          failures.push(error as MayflyError)
+          return []
+        }
+      })
+      const reply = (await ask(send, { verb, collection, docs: drafts }, written)) as Written
+      written += reply.written
+      failures.push(...reply.failures.map(fromFailure))
+    })
+    if (failures.length > 0) throw refused(collection, failures, written)
+    return { written, stopped }
+  })
+}
+
+export function deleteMany(
+  queue: Queue,
+  collection: string,
+  ids: Iterable<string>,
+  options: ManyOptions = {},
+): Promise<DeletedMany> {
+  return queue.job(async (send) => {
+    let deleted = 0
+    const stopped = await inParts(toIds(ids, collection), collection, options, async (part) => {
+      deleted += (await ask(send, { verb: 'deleteMany', collection, ids: part }, deleted)) as number
+    })
+    return { deleted, stopped }
+  })
+}
+
+/** True when the signal stopped it. */
+async function inParts<T>(
+  items: Iterable<T>,
+  collection: string,
+  { onProgress, signal }: ManyOptions,
+  commit: (part: T[]) => Promise<void>,
+): Promise<boolean> {
+  checkIterable(items, collection)
+  const total = Array.isArray(items) ? items.length : undefined
+  let done = 0
+  for (const part of parts(items)) {
+    if (signal?.aborted) return true
+    await commit(part)
+    done += part.length
+    report(onProgress, total === undefined ? { done } : { done, total })
+  }
+  return false
+}
+
+function* parts<T>(items: Iterable<T>): Generator<T[]> {
+  let part: T[] = []
+  for (const item of items) {
+    part.push(item)
+    if (part.length === PART) {
+      yield part
+      part = []
+    }
+  }
+  if (part.length > 0) yield part
+}
+
+/** What a listener throws is its own affair, and is reported as an uncaught error. */
+function report(onProgress: ManyOptions['onProgress'], progress: Progress): void {
+  try {
+    onProgress?.(progress)
+  } catch (error) {
+    reportError(error)
+  }
+}
+
+async function ask(send: Send, operation: Operation, before: number): Promise<unknown> {
+  const [reply] = await send([operation])
+  if (before === 0 || reply?.ok) return valueOf(reply)
+  const failure = reply!.failure
+  throw fromFailure({ ...failure, message: `${failure.message} The ${before} before were committed.` })
+}
+
+function refused(collection: string, failures: MayflyError[], written: number): MayflyError {
+  const [first] = failures as [MayflyError]
+  const message = `${collection}: ${failures.length} of ${failures.length + written} documents were refused, the other ${written} are committed. The first: ${first.message}`
+  const cause = new AggregateError(failures, message)
+  return new MayflyError(first.code, message, { collection, id: first.id, cause })
+}

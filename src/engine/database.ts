@@ -1,0 +1,130 @@
+import { deleteDB, openDB, unwrap } from 'idb'
+import { fail } from '../errors.js'
+import type { CollectionShape, StoreShape } from '../protocol.js'
+import { EXPIRY_INDEXES, indexName, MARKER, SETTING } from './layout.js'
+import { newSetting } from './life.js'
+
+/** How long other tabs may hold up a change of the database before that is reported. */
+const PATIENCE = 5000
+
+/**
+ * Opens the database, with a store for each collection and an index for each that is declared.
+ * Only ever adds: what is not declared any more may belong to another version of the app.
+ * `onGone` is called when the connection is of no more use, because another tab needs it closed
+ * or the browser has closed it.
+ */
+export async function openDatabase(shape: StoreShape, onGone: () => void): Promise<IDBDatabase> {
+  if (typeof indexedDB === 'undefined') {
+    throw fail('unavailable', {}, `there is no IndexedDB here to keep the store “${shape.name}” in.`)
+  }
+  let version: number | undefined
+  for (;;) {
+    const database = await connect(shape, version, onGone).catch((error: Error) => {
+      // Another tab has added something meanwhile: look again at what is there.
+      if (error.name === 'VersionError') return undefined
+      throw error
+    })
+    if (database && isComplete(database, shape)) return database
+    version = database && database.version + 1
+    database?.close()
+  }
+}
+
+export function deleteDatabase(name: string): Promise<void> {
+  return patiently(name, (blocked) => deleteDB(name, { blocked }))
+}
+
+async function connect(
+  shape: StoreShape,
+  version: number | undefined,
+  onGone: () => void,
+): Promise<IDBDatabase> {
+  const database = await patiently(shape.name, (blocked) =>
+    openDB(shape.name, version, {
+      blocked,
+      upgrade(upgraded, oldVersion, _, transaction) {
+        if (oldVersion === 0) upgraded.createObjectStore(MARKER)
+        for (const collection of shape.collections) extend(unwrap(transaction), collection)
+      },
+      blocking(_, __, event) {
+        ;(event.target as IDBDatabase).close()
+        onGone()
+      },
+      terminated: onGone,
+    }),
+  )
+  if (database.objectStoreNames.contains(MARKER)) return unwrap(database)
+  database.close()
+  throw fail(
+    'invalid',
+    {},
+    `the database “${shape.name}” was made by another program, so it is left alone. Give the store another name.`,
+  )
+}
+
+function isComplete(database: IDBDatabase, { collections }: StoreShape): boolean {
+  const names = collections.map((collection) => collection.name)
+  if (names.some((name) => !database.objectStoreNames.contains(name))) return false
+  if (names.length === 0) return true
+  const transaction = database.transaction(names)
+  return collections.every((collection) => {
+    const { indexNames } = transaction.objectStore(collection.name)
+    return indexesOf(collection).every((index) => indexNames.contains(index.name))
+  })
+}
+
+function extend(transaction: IDBTransaction, collection: CollectionShape): void {
+  const { db } = transaction
+  if (!db.objectStoreNames.contains(collection.name)) {
+    db.createObjectStore(collection.name).put(newSetting(collection.defaultTtl), SETTING)
+  }
+  const store = transaction.objectStore(collection.name)
+  for (const { name, keyPath, multiEntry } of indexesOf(collection)) {
+    if (!store.indexNames.contains(name)) store.createIndex(name, keyPath, { multiEntry })
+  }
+}
+
+interface Index {
+  name: string
+  keyPath: string | string[]
+  multiEntry: boolean
+}
+
+/** None is unique for IndexedDB, which would count the dead; none of one field is without its elements. */
+function indexesOf({ indexing, indexes }: CollectionShape): Index[] {
+  if (indexing === 'none') return []
+  const expiry = Object.entries(EXPIRY_INDEXES).map(([keyPath, name]) => ({
+    name,
+    keyPath,
+    multiEntry: false,
+  }))
+  const declared = indexes.map((index) => {
+    const [first, ...others] = index.paths.map((path) => `doc.${path}`)
+    return others.length > 0
+      ? { name: indexName(index), keyPath: [first!, ...others], multiEntry: false }
+      : { name: indexName(index), keyPath: first!, multiEntry: true }
+  })
+  return [...expiry, ...declared]
+}
+
+/** Waits for other tabs to close their connections, but not for ever: every call must settle. */
+async function patiently<T>(name: string, start: (blocked: () => void) => Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let late = false
+  try {
+    return await new Promise<T>((resolve, reject) => {
+      const giveUp = () => {
+        late = true
+        const remedy = 'Close the other tabs of this app, then try again.'
+        reject(fail('blocked', {}, `another tab keeps the store “${name}” open and does not let go. ${remedy}`))
+      }
+      start(() => (timer = setTimeout(giveUp, PATIENCE))).then((opened) => {
+        // Nobody waits for this connection any more, and nobody is to wait for it.
+        if (late) (opened as { close?: () => void } | undefined)?.close?.()
+        resolve(opened)
+      }, reject)
+    })
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,87 @@
+import type { Document, Draft } from '../protocol.js'
+import { isTtl, toMilliseconds } from '../ttl.js'
+
+/**
+ * A document on the disk, in at most one of two indexes: `expiresAt` when it has a ttl of its own,
+ * `inheritsFrom` (when it was written) when it takes the collection's, neither when it lives for
+ * ever. So a new `defaultTtl` touches no record. Times are in milliseconds.
+ */
+export interface DocumentRecord {
+  doc: Document
+  expiresAt?: number
+  inheritsFrom?: number
+}
+
+/** A collection's time-to-live setting, kept beside its documents. */
+export interface Setting {
+  defaultTtl: number | null
+  /** What the code declared last time. */
+  declared: number | null
+  /** The latest moment at which somebody was told that a document is gone. */
+  mark: number
+  /** Expiry is final: what had died under earlier settings, whatever the present one says. */
+  dead: Horizon
+}
+
+/** Every record whose field is at or below these is dead. */
+export interface Horizon {
+  expiresAt: number
+  inheritsFrom: number
+}
+
+export const NOTHING: Horizon = { expiresAt: -Infinity, inheritsFrom: -Infinity }
+
+export function newSetting(defaultTtl: number | null): Setting {
+  return { defaultTtl, declared: defaultTtl, mark: -Infinity, dead: NOTHING }
+}
+
+/** The record for a document written now. A `ttl` that is not valid counts as none. */
+export function stamp(draft: Draft, now: number, etag: string): DocumentRecord {
+  const doc = { ...draft, _ts: now / 1000, _etag: etag }
+  if (draft.ttl === -1) return { doc }
+  if (isTtl(draft.ttl)) return { doc, expiresAt: now + toMilliseconds(draft.ttl) }
+  return { doc, inheritsFrom: now }
+}
+
+export function horizon({ defaultTtl, dead }: Setting, now: number): Horizon {
+  if (defaultTtl === null) return dead
+  const inherited = defaultTtl === -1 ? -Infinity : now - toMilliseconds(defaultTtl)
+  return {
+    expiresAt: Math.max(now, dead.expiresAt),
+    inheritsFrom: Math.max(inherited, dead.inheritsFrom),
+  }
+}
+
+/** A field that is not there is below no horizon. */
+export function isDead({ expiresAt, inheritsFrom }: DocumentRecord, edge: Horizon): boolean {
+  return (
+    (expiresAt !== undefined && expiresAt <= edge.expiresAt) ||
+    (inheritsFrom !== undefined && inheritsFrom <= edge.inheritsFrom)
+  )
+}
+
+/** The first millisecond at which the document does not exist, or null: never. */
+export function expiry(
+  { expiresAt, inheritsFrom }: Omit<DocumentRecord, 'doc'>,
+  { defaultTtl }: Setting,
+): number | null {
+  if (defaultTtl === null) return null
+  if (expiresAt !== undefined) return expiresAt
+  if (inheritsFrom === undefined || defaultTtl === -1) return null
+  return inheritsFrom + toMilliseconds(defaultTtl)
+}
+
+/** The setting after a change, which remembers everything that was dead before it. */
+export function change(setting: Setting, defaultTtl: number | null, now: number): Setting {
+  return { ...setting, defaultTtl, mark: now, dead: horizon(setting, now) }
+}
+
+/** The setting once the clock has leapt back: what a wrong clock buried must not bury new documents. */
+export function unwind(setting: Setting, now: number): Setting {
+  return { ...setting, mark: now, dead: NOTHING }
+}
+
+/** Whether anything that died under an earlier setting may still lie on the disk. */
+export function remembers({ dead }: Setting): boolean {
+  return dead.expiresAt > -Infinity || dead.inheritsFrom > -Infinity
+}

@@ -1,0 +1,28 @@
+export function result<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result)
+    request.onerror = () => reject(request.error)
+  })
+}
+
+/**
+ * The results of requests of one transaction. They succeed in the order in which they were made,
+ * so only the last needs a handler; when an earlier one fails, the transaction aborts and so does it.
+ */
+export async function results<T>(requests: IDBRequest<T>[]): Promise<T[]> {
+  const last = requests.at(-1)
+  if (last) await result(last)
+  return requests.map((request) => request.result)
+}
+
+/** Resolves at the commit, and rejects with the cause: `AbortError` alone says nothing. */
+export function committed(transaction: IDBTransaction): Promise<void> {
+  const done = new Promise<void>((resolve, reject) => {
+    transaction.oncomplete = () => resolve()
+    transaction.onabort = () =>
+      reject(transaction.error ?? new DOMException('The transaction was aborted.', 'AbortError'))
+  })
+  // It may fail before anybody waits for it.
+  done.catch(() => undefined)
+  return done
+}

@@ -1,0 +1,107 @@
+import { toFailure } from '../errors.js'
+import type { CollectionShape, Operation, Reply } from '../protocol.js'
+import type { Clock } from './clock.js'
+import { Shelf } from './shelf.js'
+import { isKeyed, needs, verbs } from './verbs.js'
+import type { KeyedOperation } from './verbs.js'
+import { wholes } from './whole.js'
+
+const READS: ReadonlySet<Operation['verb']> = new Set([
+  'get',
+  'getMany',
+  'expiresAt',
+  'find',
+  'count',
+  'settings',
+  'stats',
+])
+
+export function writes({ verb }: Operation): boolean {
+  return !READS.has(verb)
+}
+
+/** Operations in one transaction, in order, each with a reply of its own. */
+export class Session {
+  readonly #shelves = new Map<string, Shelf>()
+
+  constructor(transaction: IDBTransaction, shapes: CollectionShape[], clock: Clock) {
+    for (const shape of shapes) {
+      this.#shelves.set(shape.name, new Shelf(shape, transaction.objectStore(shape.name), clock))
+    }
+  }
+
+  async run(operations: Operation[]): Promise<Reply[]> {
+    const stretches = split(operations)
+    // The settings and the first records are asked for together: that is one round trip, not two.
+    const loading = [...this.#shelves.values()].map((shelf) => shelf.load())
+    await Promise.all([...loading, ...this.#fetch(stretches[0]!)])
+
+    const replies: Reply[] = []
+    for (const [at, stretch] of stretches.entries()) {
+      if (at > 0) await Promise.all(this.#fetch(stretch))
+      for (const operation of stretch) replies.push(await this.#answer(operation))
+    }
+    for (const shelf of this.#shelves.values()) shelf.settle()
+    return replies
+  }
+
+  /** What must still be stored before the replies may go out, when the transaction could only read. */
+  get unsettled(): Shelf[] {
+    return [...this.#shelves.values()].filter((shelf) => shelf.dirty)
+  }
+
+  #fetch(stretch: Operation[]): Promise<void>[] {
+    const wanted = new Map<Shelf, string[]>()
+    for (const operation of stretch.filter(isKeyed)) {
+      const shelf = this.#shelf(operation)
+      if (!wanted.has(shelf)) wanted.set(shelf, [])
+      wanted.get(shelf)!.push(...needs(operation))
+    }
+    return [...wanted].map(([shelf, ids]) => {
+      shelf.forget()
+      return shelf.fetch(ids)
+    })
+  }
+
+  async #answer(operation: Operation): Promise<Reply> {
+    const shelf = this.#shelf(operation)
+    shelf.tick()
+    try {
+      return { ok: true, value: await perform(shelf, operation) }
+    } catch (error) {
+      const id = 'id' in operation ? operation.id : 'doc' in operation ? operation.doc.id : undefined
+      return { ok: false, failure: toFailure(error, { collection: operation.collection, id }) }
+    }
+  }
+
+  #shelf({ collection }: Operation): Shelf {
+    return this.#shelves.get(collection)!
+  }
+}
+
+function perform(shelf: Shelf, operation: Operation): unknown {
+  // The operation's type says which of its verbs' handlers it fits; a table lookup cannot show that.
+  type Handler = (shelf: Shelf, operation: Operation) => unknown
+  const handlers: Record<string, unknown> = isKeyed(operation) ? verbs : wholes
+  return (handlers[operation.verb] as Handler)(shelf, operation)
+}
+
+/**
+ * Cuts a batch into stretches of operations by id, whose records can be read ahead together, and
+ * single operations on a whole collection, which have to see what went before on the disk.
+ */
+function split(operations: Operation[]): Operation[][] {
+  const stretches: Operation[][] = []
+  let open: KeyedOperation[] | undefined
+  for (const operation of operations) {
+    if (!isKeyed(operation)) {
+      stretches.push([operation])
+      open = undefined
+    } else if (open) {
+      open.push(operation)
+    } else {
+      stretches.push((open = [operation]))
+    }
+  }
+  return stretches
+}

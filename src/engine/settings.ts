@@ -1,0 +1,64 @@
+import { fail } from '../errors.js'
+import type { CollectionShape } from '../protocol.js'
+import type { Clock } from './clock.js'
+import { NEEDS_INDEX } from './layout.js'
+import { change } from './life.js'
+import { committed } from './request.js'
+import { Shelf } from './shelf.js'
+
+/**
+ * Applies what the code declares where it differs from what the code declared last time. Otherwise
+ * a setting made at run time stays.
+ */
+export async function applyDeclared(
+  database: IDBDatabase,
+  shapes: CollectionShape[],
+  clock: Clock,
+): Promise<void> {
+  const differing: CollectionShape[] = []
+  await visit(database, shapes, clock, 'readonly', ({ setting, shape }) => {
+    if (shape.indexing === 'none' && setting.defaultTtl !== null) {
+      throw fail('invalid', { collection: shape.name }, NEEDS_INDEX)
+    }
+    if (setting.declared !== shape.defaultTtl) differing.push(shape)
+  })
+  await visit(database, differing, clock, 'readwrite', (shelf) => {
+    const { defaultTtl } = shelf.shape
+    // Another tab may have been quicker.
+    if (shelf.setting.declared === defaultTtl) return
+    shelf.alter({ ...change(shelf.setting, defaultTtl, shelf.now), declared: defaultTtl })
+  })
+}
+
+/** Stores up to when readers have been told that documents are gone. */
+export async function remember(database: IDBDatabase, told: Shelf[], clock: Clock): Promise<void> {
+  const marks = new Map(told.map(({ shape, setting }) => [shape.name, setting.mark]))
+  const shapes = told.map(({ shape }) => shape)
+  await visit(database, shapes, clock, 'readwrite', (shelf) => {
+    const mark = marks.get(shelf.shape.name)!
+    if (mark > shelf.setting.mark) shelf.alter({ ...shelf.setting, mark })
+  })
+}
+
+async function visit(
+  database: IDBDatabase,
+  shapes: CollectionShape[],
+  clock: Clock,
+  mode: 'readonly' | 'readwrite',
+  see: (shelf: Shelf) => void,
+): Promise<void> {
+  if (shapes.length === 0) return
+  const transaction = database.transaction(
+    shapes.map((shape) => shape.name),
+    mode,
+  )
+  const done = committed(transaction)
+  const visits = shapes.map(async (shape) => {
+    const shelf = new Shelf(shape, transaction.objectStore(shape.name), clock)
+    await shelf.load()
+    shelf.tick()
+    see(shelf)
+    shelf.settle()
+  })
+  await Promise.all([done, ...visits])
+}

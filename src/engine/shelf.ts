@@ -1,0 +1,129 @@
+import type { CollectionShape, Document } from '../protocol.js'
+import type { Clock } from './clock.js'
+import { EXPIRY_INDEXES, SETTING } from './layout.js'
+import { expiry, horizon, isDead, newSetting, unwind } from './life.js'
+import type { DocumentRecord, Horizon, Setting } from './life.js'
+import { result, results } from './request.js'
+
+/** A collection inside one transaction: its setting, and its records as the operations so far have left them. */
+export class Shelf {
+  readonly shape: CollectionShape
+  readonly store: IDBObjectStore
+  setting: Setting
+  /** The setting has to be stored before anybody is answered. */
+  dirty = false
+  now = 0
+  readonly #clock: Clock
+  readonly #known = new Map<string, DocumentRecord | undefined>()
+  readonly #handedOut = new Set<DocumentRecord>()
+  #edge: Horizon | undefined
+
+  constructor(shape: CollectionShape, store: IDBObjectStore, clock: Clock) {
+    this.shape = shape
+    this.store = store
+    this.setting = newSetting(shape.defaultTtl)
+    this.#clock = clock
+  }
+
+  get writable(): boolean {
+    return this.store.transaction.mode !== 'readonly'
+  }
+
+  /** Reads the setting in the transaction of the documents, so that no tab can act on an old one. */
+  async load(): Promise<void> {
+    this.setting = ((await result(this.store.get(SETTING))) as Setting | undefined) ?? this.setting
+    if (!this.#clock.heed(this.setting.mark)) this.alter(unwind(this.setting, this.#clock.now()))
+  }
+
+  /** Begins an operation: the clock is read once for each. */
+  tick(): void {
+    this.now = this.#clock.now()
+    this.#edge = undefined
+  }
+
+  get edge(): Horizon {
+    return (this.#edge ??= horizon(this.setting, this.now))
+  }
+
+  alter(setting: Setting): void {
+    this.setting = setting
+    this.dirty = true
+    this.#edge = undefined
+  }
+
+  /** Stores a setting that has to be, where the transaction may write. */
+  settle(): void {
+    if (!this.dirty || !this.writable) return
+    this.store.put(this.setting, SETTING)
+    this.dirty = false
+  }
+
+  /** Reads ahead what the coming operations ask for by id. */
+  async fetch(ids: Iterable<string>): Promise<void> {
+    const wanted = [...new Set(ids)]
+    const records = await results<DocumentRecord | undefined>(wanted.map((id) => this.store.get(id)))
+    wanted.forEach((id, at) => this.#known.set(id, records[at]))
+  }
+
+  /** Forgets what was read ahead: an operation on the whole collection may change it. */
+  forget(): void {
+    this.#known.clear()
+    this.#handedOut.clear()
+  }
+
+  /** The live record of an id that was read ahead. A dead one is deleted on the way, where that is possible. */
+  find(id: string): DocumentRecord | undefined {
+    const record = this.#known.get(id)
+    if (!record || !isDead(record, this.edge)) return record
+    if (this.writable) this.remove(id)
+    else this.admits(record)
+    return undefined
+  }
+
+  /** Whether a record is alive. That one is dead is about to be told, so it must stay true. */
+  admits(record: DocumentRecord): boolean {
+    if (!isDead(record, this.edge)) return true
+    this.witness(expiry(record, this.setting))
+    return false
+  }
+
+  /**
+   * Somebody is about to learn of an expiry, which is final: after a restart, and in another tab,
+   * a clock that has stepped back a little must not undo it. What is older than the mark cannot.
+   */
+  witness(expiredAt: number | null): void {
+    if (expiredAt !== null && expiredAt <= this.now && expiredAt > this.setting.mark) {
+      this.alter({ ...this.setting, mark: this.now })
+    }
+  }
+
+  put(record: DocumentRecord): void {
+    const { id } = record.doc
+    this.store.put(record, id)
+    this.#known.set(id, record)
+  }
+
+  remove(id: string): void {
+    this.store.delete(id)
+    this.#known.set(id, undefined)
+  }
+
+  /** The record's document, of which every taker gets one of his own. */
+  copy(record: DocumentRecord): Document {
+    if (this.#handedOut.has(record)) return structuredClone(record.doc)
+    this.#handedOut.add(record)
+    return record.doc
+  }
+
+  /** An expiry index with the range of its dead, where there can be any. */
+  graves(): { field: keyof Horizon; index: IDBIndex; range: IDBKeyRange }[] {
+    const fields = Object.keys(EXPIRY_INDEXES) as (keyof Horizon)[]
+    return fields
+      .filter((field) => this.edge[field] > -Infinity)
+      .map((field) => ({
+        field,
+        index: this.store.index(EXPIRY_INDEXES[field]),
+        range: IDBKeyRange.bound(-Infinity, this.edge[field]),
+      }))
+  }
+}

@@ -1,0 +1,168 @@
+import { fail, toFailure } from '../errors.js'
+import type { Document, Draft, Operation, Written } from '../protocol.js'
+import { isTtl, TTL_RULE } from '../ttl.js'
+import { newEtag } from './etag.js'
+import { expiry, stamp } from './life.js'
+import type { DocumentRecord } from './life.js'
+import type { Shelf } from './shelf.js'
+import { claim } from './unique.js'
+
+type Of<Name extends Operation['verb']> = Extract<Operation, { verb: Name }>
+
+/** What each operation on documents named by id does. The records were read ahead by `needs`. */
+export const verbs = {
+  get: (shelf: Shelf, { id }: Of<'get'>) => read(shelf, id),
+
+  getMany: (shelf: Shelf, { ids }: Of<'getMany'>) => ids.map((id) => read(shelf, id)),
+
+  expiresAt(shelf: Shelf, { id }: Of<'expiresAt'>) {
+    const record = shelf.find(id)
+    return record && expiry(record, shelf.setting)
+  },
+
+  create: (shelf: Shelf, { doc }: Of<'create'>) => create(shelf, doc),
+
+  async upsert(shelf: Shelf, { doc, ifMatch }: Of<'upsert'>) {
+    if (ifMatch !== undefined && !matching(shelf, doc.id, ifMatch)) {
+      throw moved(shelf, doc.id, 'there is no such document')
+    }
+    return write(shelf, doc)
+  },
+
+  async replace(shelf: Shelf, { doc, ifMatch }: Of<'replace'>) {
+    if (!matching(shelf, doc.id, ifMatch)) throw missing(shelf, doc.id)
+    return write(shelf, doc)
+  },
+
+  async patch(shelf: Shelf, { id, fields, ifMatch }: Of<'patch'>) {
+    const record = matching(shelf, id, ifMatch)
+    if (!record) throw missing(shelf, id)
+    checkTtl(shelf, id, fields['ttl'])
+    const kept = Object.entries({ ...shelf.copy(record), ...fields }).filter(
+      ([field, value]) => value !== undefined || !Object.hasOwn(fields, field),
+    )
+    return save(shelf, Object.fromEntries(kept) as Draft)
+  },
+
+  async touch(shelf: Shelf, { id, ifMatch }: Of<'touch'>) {
+    const record = matching(shelf, id, ifMatch)
+    if (record) await save(shelf, shelf.copy(record))
+    return record !== undefined
+  },
+
+  delete(shelf: Shelf, { id, ifMatch }: Of<'delete'>) {
+    const record = matching(shelf, id, ifMatch)
+    if (record) shelf.remove(id)
+    return record !== undefined
+  },
+
+  createMany: (shelf: Shelf, { docs }: Of<'createMany'>) => many(shelf, docs, create),
+
+  upsertMany: (shelf: Shelf, { docs }: Of<'upsertMany'>) => many(shelf, docs, write),
+
+  deleteMany(shelf: Shelf, { ids }: Of<'deleteMany'>) {
+    const found = ids.filter((id) => {
+      const there = shelf.find(id) !== undefined
+      if (there) shelf.remove(id)
+      return there
+    })
+    return found.length
+  },
+}
+
+export type KeyedOperation = Extract<Operation, { verb: keyof typeof verbs }>
+
+export function isKeyed(operation: Operation): operation is KeyedOperation {
+  return Object.hasOwn(verbs, operation.verb)
+}
+
+/** The ids whose records an operation has to see. An unconditional upsert needs none. */
+export function needs(operation: KeyedOperation): string[] {
+  switch (operation.verb) {
+    case 'upsertMany':
+      return []
+    case 'createMany':
+      return operation.docs.map((doc) => doc.id)
+    case 'getMany':
+    case 'deleteMany':
+      return operation.ids
+    case 'upsert':
+      return operation.ifMatch === undefined ? [] : [operation.doc.id]
+    case 'create':
+    case 'replace':
+      return [operation.doc.id]
+    default:
+      return [operation.id]
+  }
+}
+
+function read(shelf: Shelf, id: string): Document | undefined {
+  const record = shelf.find(id)
+  return record && shelf.copy(record)
+}
+
+async function create(shelf: Shelf, doc: Draft): Promise<Document> {
+  if (shelf.find(doc.id)) {
+    const place = { collection: shelf.shape.name, id: doc.id }
+    throw fail('conflict', place, 'there is a document with this id already. Use upsert() to overwrite it.')
+  }
+  return write(shelf, doc)
+}
+
+async function write(shelf: Shelf, draft: Draft): Promise<Document> {
+  checkTtl(shelf, draft.id, draft.ttl)
+  return save(shelf, draft)
+}
+
+/**
+ * With TTL on, a write must carry a valid ttl or none. One that came in while TTL was off counts as
+ * absent: it does not stand in the way of a patch of another field, or of a touch.
+ */
+function checkTtl({ setting, shape }: Shelf, id: string, ttl: unknown): void {
+  if (setting.defaultTtl === null || ttl === undefined || isTtl(ttl)) return
+  const place = { collection: shape.name, id }
+  throw fail('invalid', place, `${TTL_RULE}. Leave it out to inherit the collection’s default.`)
+}
+
+/** Every write stamps the document anew, which starts its countdown. */
+async function save(shelf: Shelf, draft: Draft): Promise<Document> {
+  const record = stamp(draft, shelf.now, newEtag())
+  if (shelf.shape.indexes.some((index) => index.unique)) await claim(shelf, record)
+  shelf.put(record)
+  return shelf.copy(record)
+}
+
+async function many(
+  shelf: Shelf,
+  docs: Draft[],
+  one: (shelf: Shelf, doc: Draft) => Promise<unknown>,
+): Promise<Written> {
+  const failures = []
+  for (const doc of docs) {
+    try {
+      await one(shelf, doc)
+    } catch (error) {
+      failures.push(toFailure(error, { collection: shelf.shape.name, id: doc.id }))
+    }
+  }
+  return { written: docs.length - failures.length, failures }
+}
+
+/** The live record, provided that nobody has written it since. */
+function matching(shelf: Shelf, id: string, ifMatch: string | undefined): DocumentRecord | undefined {
+  const record = shelf.find(id)
+  if (record && ifMatch !== undefined && record.doc._etag !== ifMatch) {
+    throw moved(shelf, id, 'the document has been written since')
+  }
+  return record
+}
+
+function moved({ shape }: Shelf, id: string, why: string) {
+  const place = { collection: shape.name, id }
+  return fail('precondition-failed', place, `${why}, so its _etag is not the one in ifMatch. Read it again and retry.`)
+}
+
+function missing({ shape }: Shelf, id: string) {
+  const place = { collection: shape.name, id }
+  return fail('not-found', place, 'there is no such document. Use upsert() to write it whether or not it exists.')
+}

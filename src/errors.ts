@@ -1,0 +1,59 @@
+import type { ErrorCode, Failure } from './protocol.js'
+
+export interface Place {
+  collection?: string | undefined
+  id?: string | undefined
+}
+
+/** Every failure of a store. `code` is the contract; the text is for people. */
+export class MayflyError extends Error {
+  override readonly name = 'MayflyError'
+  readonly code: ErrorCode
+  readonly collection?: string
+  readonly id?: string
+
+  constructor(code: ErrorCode, message: string, details: Place & { cause?: unknown } = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.code = code
+    if (details.collection !== undefined) this.collection = details.collection
+    if (details.id !== undefined) this.id = details.id
+  }
+}
+
+/** An error whose text begins with the place: `orders/SO05: …`. */
+export function fail(code: ErrorCode, place: Place, sentence: string, cause?: unknown): MayflyError {
+  const where = [place.collection, place.id].filter((part) => part !== undefined).join('/')
+  return new MayflyError(code, where ? `${where}: ${sentence}` : sentence, { ...place, cause })
+}
+
+export function toFailure(error: unknown, place: Place = {}): Failure {
+  const known = error instanceof MayflyError ? error : translate(error, place)
+  const { code, message, collection, id, cause } = known
+  return {
+    code,
+    message,
+    ...(collection === undefined ? {} : { collection }),
+    ...(id === undefined ? {} : { id }),
+    ...(cause === undefined ? {} : { cause: describe(cause) }),
+  }
+}
+
+export function fromFailure({ cause, ...rest }: Failure): MayflyError {
+  if (!cause) return new MayflyError(rest.code, rest.message, rest)
+  const original = new Error(cause.message)
+  original.name = cause.name
+  return new MayflyError(rest.code, rest.message, { ...rest, cause: original })
+}
+
+function translate(error: unknown, place: Place): MayflyError {
+  const { name } = describe(error)
+  return name === 'QuotaExceededError'
+    ? fail('quota', place, 'the storage is full and nothing was written. Delete documents, or give them a shorter life.', error)
+    : fail('failed', place, `the browser’s database refused (${name}); nothing was written.`, error)
+}
+
+/** DOMExceptions are not Errors everywhere, so this looks at the shape. */
+function describe(error: unknown): { name: string; message: string } {
+  const { name = 'Error', message = String(error) } = (error ?? {}) as Partial<Error>
+  return { name: String(name), message: String(message) }
+}

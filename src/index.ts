@@ -1,0 +1,13 @@
+export { openStore } from './open.js'
+export { collection } from './schema.js'
+export { MayflyError } from './errors.js'
+
+export type { StoreOptions } from './open.js'
+export type { Store, StoreMethods } from './client/store.js'
+export type { Collection, Stats, WriteOptions } from './client/collection.js'
+export type { Explanation, Page, Query } from './client/query.js'
+export type { DeletedMany, ManyOptions, Progress, WrittenMany } from './client/many.js'
+export type { CollectionDefinition, CollectionOptions, Indexable, Schema } from './schema.js'
+export type { Creatable, Identified, Patch, Path, Stored, Writable } from './document.js'
+export type { Condition, QueryOptions, Where } from './where.js'
+export type { ErrorCode, Settings } from './protocol.js'

@@ -1,0 +1,126 @@
+/** What crosses between the page and the engine: plain data, described here and nowhere else. */
+
+export type ErrorCode =
+  | 'conflict'
+  | 'not-found'
+  | 'precondition-failed'
+  | 'invalid'
+  | 'quota'
+  | 'blocked'
+  | 'closed'
+  | 'lost'
+  | 'unavailable'
+  | 'failed'
+
+/** A `MayflyError` taken apart, because classes do not survive the crossing. */
+export interface Failure {
+  code: ErrorCode
+  message: string
+  collection?: string
+  id?: string
+  cause?: { name: string; message: string }
+}
+
+export type Reply = { ok: true; value: unknown } | { ok: false; failure: Failure }
+
+/** A document on its way to the store. The engine adds `_ts` and `_etag`. */
+export interface Draft {
+  id: string
+  ttl?: unknown
+  [field: string]: unknown
+}
+
+/** A document as stored. */
+export interface Document extends Draft {
+  _ts: number
+  _etag: string
+}
+
+/** A `where` as the caller wrote it: `or` and field paths. */
+export type Conditions = { [path: string]: unknown }
+
+export interface Question {
+  where?: Conditions
+  orderBy?: string
+  order?: 'asc' | 'desc'
+  limit?: number
+}
+
+export interface Page {
+  items: Document[]
+  next?: string
+  read: number
+}
+
+export interface Written {
+  written: number
+  failures: Failure[]
+}
+
+export interface SweepSlice {
+  deleted: number
+  more: boolean
+}
+
+export interface StatsInMs {
+  live: number
+  expired: number
+  nextExpiry: number | null
+}
+
+export type Indexing = 'consistent' | 'none'
+
+export interface Settings {
+  defaultTtl: number | null
+  indexing: Indexing
+}
+
+type Verb<Name extends string, Fields = object> = { verb: Name; collection: string } & Fields
+type Guarded = { ifMatch?: string | undefined }
+
+export type Operation =
+  | Verb<'get', { id: string }>
+  | Verb<'getMany', { ids: string[] }>
+  | Verb<'expiresAt', { id: string }>
+  | Verb<'create', { doc: Draft }>
+  | Verb<'upsert', { doc: Draft } & Guarded>
+  | Verb<'replace', { doc: Draft } & Guarded>
+  | Verb<'patch', { id: string; fields: Record<string, unknown> } & Guarded>
+  | Verb<'touch', { id: string } & Guarded>
+  | Verb<'delete', { id: string } & Guarded>
+  | Verb<'createMany', { docs: Draft[] }>
+  | Verb<'upsertMany', { docs: Draft[] }>
+  | Verb<'deleteMany', { ids: string[] }>
+  | Verb<'clear'>
+  | Verb<'find', { question: Question; after?: string | undefined }>
+  | Verb<'count', { question: Question }>
+  | Verb<'settings'>
+  | Verb<'setDefaultTtl', { defaultTtl: number | null }>
+  | Verb<'stats'>
+  | Verb<'sweep', { limit: number }>
+
+export interface IndexShape {
+  paths: string[]
+  unique: boolean
+}
+
+export interface CollectionShape {
+  name: string
+  defaultTtl: number | null
+  indexing: Indexing
+  indexes: IndexShape[]
+}
+
+export interface StoreShape {
+  name: string
+  collections: CollectionShape[]
+  durability: 'relaxed' | 'strict'
+}
+
+/** The engine as the page sees it. No method rejects: failures are replies. */
+export interface Link {
+  open(): Promise<Reply>
+  run(operations: Operation[]): Promise<Reply[]>
+  close(): Promise<void>
+  destroy(): Promise<Reply>
+}

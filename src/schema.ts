@@ -1,0 +1,72 @@
+import type { Identified, Path } from './document.js'
+import { fail } from './errors.js'
+import type { CollectionShape, Indexing, IndexShape } from './protocol.js'
+import { isTtl, TTL_RULE } from './ttl.js'
+
+export interface CollectionOptions {
+  /** Omitted or null: nothing expires. -1: on, without a default. Otherwise seconds. */
+  defaultTtl?: number | null | undefined
+  /** `'none'`: plain key-value, the fastest to write, without time to live and without indexes. */
+  indexing?: Indexing | undefined
+}
+
+/** The fields of `T` that may be indexed. */
+export type Indexable<T> = Path<T> | '_ts'
+
+/** Describes a collection. Every method returns a new description. */
+export interface CollectionDefinition<T extends Identified> {
+  /** Adds an index on a field, a path, or several of them in that order. An array field is indexed by element. */
+  index(...paths: [Indexable<T>, ...Indexable<T>[]]): CollectionDefinition<T>
+  /** Adds an index in which no two live documents have the same value: a write that would is refused with `conflict`. */
+  uniqueIndex(...paths: [Indexable<T>, ...Indexable<T>[]]): CollectionDefinition<T>
+  /** @internal */
+  readonly shape: Omit<CollectionShape, 'name'>
+  /** Carries the document's type, in a place where a definition of any document is a `CollectionDefinition<never>`. */
+  readonly takes?: (doc: T) => void
+}
+
+/** A store's collections by name. */
+export type Schema = { readonly [name: string]: CollectionDefinition<never> }
+
+/** Describes a collection of documents of type `T`, once: every call on it is typed from here. */
+export function collection<T extends Identified>(options: CollectionOptions = {}): CollectionDefinition<T> {
+  const { defaultTtl = null, indexing = 'consistent' } = options
+  checkDefaultTtl(defaultTtl)
+  if (indexing !== 'consistent' && indexing !== 'none') {
+    throw fail('invalid', {}, "indexing is 'consistent', which is the default, or 'none'.")
+  }
+  if (indexing === 'none' && defaultTtl !== null) {
+    throw fail('invalid', {}, "time to live needs its index: leave out indexing: 'none' or the defaultTtl.")
+  }
+  return define<T>({ defaultTtl, indexing, indexes: [] })
+}
+
+function define<T extends Identified>(shape: Omit<CollectionShape, 'name'>): CollectionDefinition<T> {
+  const add = (paths: string[], unique: boolean) => define<T>({ ...shape, indexes: extend(shape, paths, unique) })
+  return Object.freeze({
+    shape,
+    index: (...paths: string[]) => add(paths, false),
+    uniqueIndex: (...paths: string[]) => add(paths, true),
+  })
+}
+
+function extend({ indexing, indexes }: Omit<CollectionShape, 'name'>, paths: string[], unique: boolean): IndexShape[] {
+  if (indexing === 'none') {
+    throw fail('invalid', {}, "a collection with indexing: 'none' has no indexes: leave out the one or the other.")
+  }
+  if (paths.length === 0) throw fail('invalid', {}, 'an index needs at least one field.')
+  for (const path of paths) {
+    if (typeof path !== 'string' || !/^[\p{ID_Start}$_][\p{ID_Continue}$]*(\.[\p{ID_Start}$_][\p{ID_Continue}$]*)*$/u.test(path)) {
+      throw fail('invalid', {}, `${JSON.stringify(path)} cannot be indexed: a path is one or more field names, joined by dots, that could stand after a dot in code.`)
+    }
+  }
+  const same = (index: IndexShape) => index.paths.join() === paths.join()
+  const isUnique = unique || indexes.some((index) => same(index) && index.unique)
+  return [...indexes.filter((index) => !same(index)), { paths, unique: isUnique }]
+}
+
+export function checkDefaultTtl(value: unknown, name?: string): asserts value is number | null {
+  if (value === null || isTtl(value)) return
+  throw fail('invalid', { collection: name }, `defaultTtl is null (off), or ${TTL_RULE.replace('a ttl is', '').trim()}.`)
+}
+

@@ -1,0 +1,35 @@
+import type { At, Path, Stored } from './document.js'
+
+type Bare = string | number | boolean | Date | null | readonly unknown[]
+
+type Ordered = string | number | Date | readonly unknown[]
+
+type Range<V> = [V] extends [never] ? object : { gt?: V; gte?: V; lt?: V; lte?: V }
+
+/** The literal types of a union of strings would forbid `{ gte: 'm' }`, so ranges take the whole type. */
+type Widened<V> = V extends string ? string : V extends number ? number : V
+
+type Operators<V> = Range<Widened<Extract<V, Ordered>>> & {
+  in?: readonly Extract<V, Bare>[]
+  exists?: boolean
+} & ([Extract<V, string>] extends [never] ? object : { startsWith?: string }) &
+  ([Extract<V, readonly unknown[]>] extends [never]
+    ? object
+    : { contains?: Extract<V, readonly unknown[]>[number] })
+
+/** A bare value is equality; an object holds operators, all of which must hold. */
+export type Condition<V> = Extract<V, Bare> | Operators<NonNullable<V>>
+
+/** Conditions by field or path, all of which must hold; `or` takes alternatives. */
+export type Where<T> = {
+  [P in Path<Stored<T>>]?: Condition<At<Stored<T>, P>>
+} & { or?: readonly Where<T>[] }
+
+export interface QueryOptions<T> {
+  where?: Where<T>
+  /** Leaves out documents that lack the field, or hold something there that has no order. */
+  orderBy?: Path<Stored<T>>
+  /** Ties are broken by id, in the same direction. */
+  order?: 'asc' | 'desc'
+  limit?: number
+}
