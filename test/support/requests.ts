@@ -1,0 +1,30 @@
+/** Counts what is asked of IndexedDB, by the name of the method, while `work` runs. */
+export async function countRequests(work: () => Promise<unknown>): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  const undo = [IDBObjectStore, IDBIndex, IDBDatabase, IDBCursor].flatMap((type) =>
+    methodsOf(type).map((name) => spy(type.prototype as never, name, counts)),
+  )
+  try {
+    await work()
+    return counts
+  } finally {
+    for (const restore of undo) restore()
+  }
+}
+
+/** The methods that make a request, read or write records, or begin a transaction. */
+function methodsOf(type: { prototype: object }): string[] {
+  const asked = ['get', 'getKey', 'getAll', 'getAllKeys', 'count', 'openCursor', 'openKeyCursor', 'put', 'add', 'delete', 'clear', 'transaction', 'continue', 'update', 'createIndex']
+  return asked.filter((name) => Object.hasOwn(type.prototype, name))
+}
+
+function spy(prototype: Record<string, (...args: unknown[]) => unknown>, name: string, counts: Record<string, number>): () => void {
+  const original = prototype[name]!
+  prototype[name] = function (this: unknown, ...args: unknown[]) {
+    counts[name] = (counts[name] ?? 0) + 1
+    return original.apply(this, args)
+  }
+  return () => {
+    prototype[name] = original
+  }
+}
