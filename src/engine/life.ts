@@ -35,9 +35,12 @@ export function newSetting(defaultTtl: number | null): Setting {
   return { defaultTtl, declared: defaultTtl, mark: -Infinity, dead: NOTHING }
 }
 
-/** The record for a document written now. A `ttl` that is not valid counts as none. */
+/**
+ * The record for a document written now. A `ttl` that is not valid counts as none. The draft itself
+ * becomes the document: a copy would not be the one that a cycle leads back to.
+ */
 export function stamp(draft: Draft, now: number, etag: string): DocumentRecord {
-  const doc = { ...draft, _ts: now / 1000, _etag: etag }
+  const doc = Object.assign(draft, { _ts: now / 1000, _etag: etag })
   if (draft.ttl === -1) return { doc }
   if (isTtl(draft.ttl)) return { doc, expiresAt: now + toMilliseconds(draft.ttl) }
   return { doc, inheritsFrom: now }

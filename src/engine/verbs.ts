@@ -38,15 +38,12 @@ export const verbs = {
     const record = matching(shelf, id, ifMatch)
     if (!record) throw missing(shelf, id)
     checkTtl(shelf, id, fields['ttl'])
-    const kept = Object.entries({ ...shelf.copy(record), ...fields }).filter(
-      ([field, value]) => value !== undefined || !Object.hasOwn(fields, field),
-    )
-    return save(shelf, Object.fromEntries(kept) as Draft)
+    return save(shelf, merge(structuredClone(record.doc), fields))
   },
 
   async touch(shelf: Shelf, { id, ifMatch }: Of<'touch'>) {
     const record = matching(shelf, id, ifMatch)
-    if (record) await save(shelf, shelf.copy(record))
+    if (record) await save(shelf, structuredClone(record.doc))
     return record !== undefined
   },
 
@@ -130,6 +127,15 @@ async function save(shelf: Shelf, draft: Draft): Promise<Document> {
   if (shelf.shape.indexes.some((index) => index.unique)) await claim(shelf, record)
   shelf.put(record)
   return shelf.copy(record)
+}
+
+/** Defines the fields instead of assigning them: assigning to `__proto__` would not make a field. */
+function merge(doc: Draft, fields: Record<string, unknown>): Draft {
+  for (const [field, value] of Object.entries(fields)) {
+    if (value === undefined) delete doc[field]
+    else Object.defineProperty(doc, field, { value, writable: true, enumerable: true, configurable: true })
+  }
+  return doc
 }
 
 async function many(

@@ -1,0 +1,124 @@
+import { collection } from 'mayfly'
+import { describe, expect, test } from 'vitest'
+import { advance } from './support/clock.js'
+import { countRequests } from './support/requests.js'
+import { open } from './support/stores.js'
+
+interface Item {
+  id: string
+  group: number
+  ttl?: number
+}
+
+function items(length: number, ttl?: (at: number) => number): Item[] {
+  return Array.from({ length }, (_, at) => ({ id: `i${at}`, group: at % 7, ...(ttl && { ttl: ttl(at) }) }))
+}
+
+async function filled(length: number, ttl?: (at: number) => number) {
+  const store = open({ items: collection<Item>({ defaultTtl: 1000 }).index('group') })
+  await store.items.upsertMany(items(length, ttl))
+  return store
+}
+
+const sum = (counts: Record<string, number>) => Object.values(counts).reduce((total, one) => total + one, 0)
+
+describe('the rules stay cheap', () => {
+  test('T13: changing defaultTtl asks the same of IndexedDB with 100,000 documents as with 10', async () => {
+    const costs = []
+    for (const length of [10, 100_000]) {
+      const store = await filled(length)
+      advance(500)
+      costs.push(
+        await countRequests(async () => {
+          await store.items.setDefaultTtl(400)
+          await store.items.setDefaultTtl(null)
+          await store.items.setDefaultTtl(-1)
+        }),
+      )
+      expect(await store.items.stats()).toMatchObject({ live: 0, expired: length })
+    }
+    expect(costs[1]).toEqual(costs[0])
+    expect(costs[0]).toEqual({ transaction: 3, get: 3, put: 3 })
+  })
+
+  test('T6: counting a whole collection, and its statistics, read no document', async () => {
+    const store = await filled(2000, (at) => (at % 2 ? 5 : -1))
+    for (const seconds of [0, 5]) {
+      advance(seconds)
+      const counting = await countRequests(() => store.items.query().count())
+      const stats = await countRequests(() => store.items.stats())
+      for (const cost of [counting, stats]) {
+        // The one that is got is the setting; the cursors are on keys.
+        expect(cost).not.toHaveProperty('getAll')
+        expect(cost).not.toHaveProperty('openCursor')
+        expect(cost['get']).toBeLessThanOrEqual(2)
+        expect(sum(cost)).toBeLessThan(15)
+      }
+    }
+  })
+
+  test('T18: a sweep reads only what has expired', async () => {
+    const costs = []
+    for (const length of [300, 6000]) {
+      const store = await filled(length, (at) => (at < 100 ? 5 : 500))
+      advance(5)
+      const deleted: unknown[] = []
+      const cost = await countRequests(async () => deleted.push(await store.sweep()))
+      expect(deleted).toEqual([{ deleted: 100 }])
+      expect(await store.items.query().count()).toBe(length - 100)
+      costs.push(cost)
+    }
+    expect(costs[1]).toEqual(costs[0])
+    expect(costs[0]).toEqual({ transaction: 1, get: 1, getAllKeys: 2, delete: 100 })
+  })
+
+  test('T14: a sweep does not look at a collection whose TTL is off', async () => {
+    const store = await filled(50, () => 5)
+    advance(1)
+    await store.items.setDefaultTtl(null)
+    // The first one may look for what an earlier setting has killed.
+    await store.sweep()
+    expect(await countRequests(() => store.sweep())).toEqual({ transaction: 1, get: 1 })
+  })
+
+  test('2,000 concurrent writes are one transaction', async () => {
+    const store = await filled(1)
+    const cost = await countRequests(() => Promise.all(items(2000).map((item) => store.items.upsert(item))))
+    expect(cost).toEqual({ transaction: 1, get: 1, put: 2000 })
+  })
+
+  test('all operations of one tick are one transaction, whatever they are', async () => {
+    const store = await filled(10)
+    const cost = await countRequests(() =>
+      Promise.all([
+        store.items.create({ id: 'new', group: 1 }),
+        store.items.patch('i1', { group: 2 }),
+        store.items.get('i2'),
+        store.items.delete('i3'),
+        store.items.touch('i4'),
+        store.items.query().count(),
+        store.items.stats(),
+      ]),
+    )
+    expect(cost['transaction']).toBe(1)
+  })
+
+  test('what arrives while a transaction is running goes together into the next', async () => {
+    const store = await filled(10)
+    const cost = await countRequests(async () => {
+      const calls = [store.items.touch('i1')]
+      for (let at = 0; at < 50; at++) {
+        await Promise.resolve()
+        calls.push(store.items.touch(`i${at % 10}`))
+      }
+      await Promise.all(calls)
+    })
+    expect(cost['transaction']).toBeLessThanOrEqual(3)
+  })
+
+  test('a page of 20 reads about 20 of 10,000', async () => {
+    const store = await filled(10_000)
+    const { read, returned } = await store.items.query({ limit: 20 }).explain()
+    expect([read, returned]).toEqual([21, 20])
+  })
+})
