@@ -231,7 +231,7 @@ describe('the one failing operation fails alone', () => {
     const docs = Array.from({ length: 1000 }, (_, at) => (at === 500 ? { ...order('bad'), ttl: 0 } : order(`o${at}`)))
     const writing = orders.upsertMany(docs)
     await expect(writing).rejects.toMatchObject({ code: 'invalid', collection: 'orders', id: 'bad' })
-    await expect(writing).rejects.toThrow('1 of 1000 documents were refused, the other 999 are committed')
+    await expect(writing).rejects.toThrow('refused 1 of 1000 documents and committed the other 999')
     expect(await orders.query().count()).toBe(999)
   })
 })

@@ -125,7 +125,7 @@ async function ask(send: Send, operation: Operation, before: number): Promise<un
 
 function refused(collection: string, failures: MayflyError[], written: number): MayflyError {
   const [first] = failures as [MayflyError]
-  const message = `${collection}: ${failures.length} of ${failures.length + written} documents were refused, the other ${written} are committed. The first: ${first.message}`
+  const message = `${collection}: refused ${failures.length} of ${failures.length + written} documents and committed the other ${written}. The first: ${first.message}`
   const cause = new AggregateError(failures, message)
   return new MayflyError(first.code, message, { collection, id: first.id, cause })
 }

@@ -58,14 +58,15 @@ export class Query<T> implements AsyncIterable<Stored<T>> {
   }
 
   async explain(): Promise<Explanation> {
-    const { orderBy, order = 'asc' } = toQuestion(this.#options, this.#collection)
     const { items, read } = await this.#find()
+    const { orderBy, order = 'asc' } = this.#ask().question
     return { index: null, direction: order, read, returned: items.length, sorted: orderBy !== undefined }
   }
 
   /** Reads page by page. What is written meanwhile is seen where it lies ahead. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Stored<T>, void, undefined> {
-    const { limit = Infinity } = toQuestion(this.#options, this.#collection)
+    this.#queue.checkOpen()
+    const { limit = Infinity } = this.#ask().question
     let given = 0
     let after: string | undefined
     do {
