@@ -4,6 +4,9 @@ import { findBrowser, launchArguments } from './scripts/browser.mjs'
 
 const mayfly = new URL('./src/index.ts', import.meta.url).pathname
 const executablePath = findBrowser()
+const { SEED, RUNS } = process.env
+const seed = Number(SEED ?? Math.floor(Math.random() * 2 ** 31))
+const runs = Number(RUNS ?? 500)
 
 /** Builds the package; `vitest` runs the same tests over fake-indexeddb and in a real browser. */
 export default defineConfig({
@@ -17,6 +20,7 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
+    provide: { seed, runs },
     coverage: {
       provider: 'v8',
       include: ['src/**'],

@@ -17,8 +17,11 @@ function notes(defaultTtl: number | null | undefined, name = newName()) {
   return open({ notes: collection<Note>({ defaultTtl }) }, name)
 }
 
+type NoteStore = ReturnType<typeof notes>
+
 /** Whether a document is there, by every way of asking, which must agree. */
-async function exists({ notes }: ReturnType<typeof notes>, id: string): Promise<boolean> {
+async function exists(store: NoteStore, id: string): Promise<boolean> {
+  const { notes } = store
   const answers = await Promise.all([
     notes.get(id).then((doc) => doc !== undefined),
     notes.getMany([id]).then(([doc]) => doc !== undefined),
@@ -279,7 +282,7 @@ describe('T8: expiry is final', () => {
   })
 
   test('T8: no small step back of the clock does, in this tab, after a restart or in another', async () => {
-    const asks: ((store: ReturnType<typeof notes>) => Promise<unknown>)[] = [
+    const asks: ((store: NoteStore) => Promise<unknown>)[] = [
       (store) => store.notes.get('a'),
       (store) => store.notes.getMany(['b', 'a']),
       (store) => store.notes.query().get(),
@@ -353,7 +356,7 @@ describe('T9: the whole document expires', () => {
 })
 
 describe('T10: a write starts the countdown again', () => {
-  const writes: [string, (store: ReturnType<typeof notes>) => Promise<unknown>][] = [
+  const writes: [string, (store: NoteStore) => Promise<unknown>][] = [
     ['replace', ({ notes }) => notes.replace({ id: 'a' })],
     ['upsert', ({ notes }) => notes.upsert({ id: 'a' })],
     ['update', ({ notes }) => notes.update('a', (note) => note)],

@@ -272,7 +272,7 @@ describe('any structured-cloneable value', () => {
     const patched = await things.patch('a', { value: 2 })
     for (const doc of [patched, await things.get('a')]) {
       expect(Object.getOwnPropertyDescriptor(doc, '__proto__')?.value).toEqual({ admin: true })
-      expect((doc as Record<string, unknown>)['admin']).toBeUndefined()
+      expect((doc as object as { admin?: boolean }).admin).toBeUndefined()
       expect(Object.getPrototypeOf(doc)).toBe(Object.prototype)
     }
   })

@@ -19,6 +19,11 @@ export class Clock {
     return this.#latest
   }
 
+  /** Whether the time stands still, because the system's clock has stepped back. */
+  get standsStill(): boolean {
+    return this.now() > this.#system()
+  }
+
   /** Takes note of a time that has been seen, here or in another tab; false when the clock has leapt back since. */
   heed(seen: number): boolean {
     if (seen - this.#system() > SMALL_STEP) return false

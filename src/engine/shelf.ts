@@ -32,7 +32,12 @@ export class Shelf {
   /** Reads the setting in the transaction of the documents, so that no tab can act on an old one. */
   async load(): Promise<void> {
     this.setting = ((await result(this.store.get(SETTING))) as Setting | undefined) ?? this.setting
-    if (!this.#clock.heed(this.setting.mark)) this.alter(unwind(this.setting, this.#clock.now()))
+    const { mark } = this.setting
+    const isTrue = this.#clock.heed(mark)
+    const now = this.#clock.now()
+    if (!isTrue) this.alter(unwind(this.setting, now))
+    // Other tabs, and this one after a restart, must stand still at the same moment.
+    else if (now > mark && this.#clock.standsStill) this.alter({ ...this.setting, mark: now })
   }
 
   /** Begins an operation: the clock is read once for each. */
