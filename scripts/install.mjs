@@ -9,7 +9,9 @@ const stamp = `${root}node_modules/.mayfly-lock`
 
 /** Installs the packages of the lock file, unless exactly those are there. */
 export function ensurePackages() {
-  const wanted = createHash('sha256').update(readFileSync(`${root}package-lock.json`)).digest('hex')
+  const wanted = createHash('sha256')
+    .update(readFileSync(`${root}package-lock.json`))
+    .digest('hex')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
   console.log('Installing the packages of package-lock.json (npm ci) …')
   run('npm', ['ci', '--no-audit', '--no-fund'])

@@ -55,9 +55,7 @@ export type Path<T, D extends number = 5> = [D] extends [never] | [0]
       ? {
           [K in keyof T & string]-?:
             | K
-            | (Path<NonNullable<T[K]>, Depth[D] & number> extends infer Inner extends string
-                ? `${K}.${Inner}`
-                : never)
+            | (Path<NonNullable<T[K]>, Depth[D] & number> extends infer Inner extends string ? `${K}.${Inner}` : never)
         }[keyof T & string]
       : never
 

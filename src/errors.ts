@@ -48,7 +48,12 @@ export function fromFailure({ cause, ...rest }: Failure): MayflyError {
 function translate(error: unknown, place: Place): MayflyError {
   const { name } = describe(error)
   return name === 'QuotaExceededError'
-    ? fail('quota', place, 'the storage is full and nothing was written. Delete documents, or give them a shorter life.', error)
+    ? fail(
+        'quota',
+        place,
+        'the storage is full and nothing was written. Delete documents, or give them a shorter life.',
+        error,
+      )
     : fail('failed', place, `the browser’s database refused (${name}); nothing was written.`, error)
 }
 

@@ -18,7 +18,17 @@ const RESERVED = new Set(
 )
 
 /** Refuses, at compile time, a collection named like a method of the store. */
-type Reserved = keyof StoreMethods | 'atomic' | 'on' | 'export' | 'import' | 'persistence' | 'then' | 'catch' | 'finally' | 'constructor'
+type Reserved =
+  | keyof StoreMethods
+  | 'atomic'
+  | 'on'
+  | 'export'
+  | 'import'
+  | 'persistence'
+  | 'then'
+  | 'catch'
+  | 'finally'
+  | 'constructor'
 
 type Allowed<S> = { [K in keyof S]: K extends Reserved ? never : S[K] }
 
@@ -26,7 +36,11 @@ type Allowed<S> = { [K in keyof S]: K extends Reserved ? never : S[K] }
  * Opens a store, making it when there is none. Returns at once: calls wait for the opening.
  * Collections and indexes may be added at any time; what is not declared any more is left alone.
  */
-export function openStore<S extends Schema>(name: string, schema: S & Allowed<S>, options: StoreOptions = {}): Store<S> {
+export function openStore<S extends Schema>(
+  name: string,
+  schema: S & Allowed<S>,
+  options: StoreOptions = {},
+): Store<S> {
   if (typeof name !== 'string' || name === '') {
     throw fail('invalid', {}, 'a store needs a name: a string that is not empty.')
   }
@@ -52,7 +66,11 @@ function shapesOf(schema: Schema): CollectionShape[] {
   return Object.entries(schema).map(([name, definition]) => {
     checkName(name)
     if (!definition?.shape) {
-      throw fail('invalid', { collection: name }, 'this is not a description of a collection. Make it with collection().')
+      throw fail(
+        'invalid',
+        { collection: name },
+        'this is not a description of a collection. Make it with collection().',
+      )
     }
     return { ...definition.shape, name }
   })

@@ -56,8 +56,15 @@ function extend({ indexing, indexes }: Omit<CollectionShape, 'name'>, paths: str
   }
   if (paths.length === 0) throw fail('invalid', {}, 'an index needs at least one field.')
   for (const path of paths) {
-    if (typeof path !== 'string' || !/^[\p{ID_Start}$_][\p{ID_Continue}$]*(\.[\p{ID_Start}$_][\p{ID_Continue}$]*)*$/u.test(path)) {
-      throw fail('invalid', {}, `${JSON.stringify(path)} cannot be indexed: a path is one or more field names, joined by dots, that could stand after a dot in code.`)
+    if (
+      typeof path !== 'string' ||
+      !/^[\p{ID_Start}$_][\p{ID_Continue}$]*(\.[\p{ID_Start}$_][\p{ID_Continue}$]*)*$/u.test(path)
+    ) {
+      throw fail(
+        'invalid',
+        {},
+        `${JSON.stringify(path)} cannot be indexed: a path is one or more field names, joined by dots, that could stand after a dot in code.`,
+      )
     }
   }
   const same = (index: IndexShape) => index.paths.join() === paths.join()
@@ -67,6 +74,9 @@ function extend({ indexing, indexes }: Omit<CollectionShape, 'name'>, paths: str
 
 export function checkDefaultTtl(value: unknown, name?: string): asserts value is number | null {
   if (value === null || isTtl(value)) return
-  throw fail('invalid', { collection: name }, `defaultTtl is null (off), or ${TTL_RULE.replace('a ttl is', '').trim()}.`)
+  throw fail(
+    'invalid',
+    { collection: name },
+    `defaultTtl is null (off), or ${TTL_RULE.replace('a ttl is', '').trim()}.`,
+  )
 }
-

@@ -13,9 +13,7 @@ type Operators<V> = Range<Widened<Extract<V, Ordered>>> & {
   in?: readonly Extract<V, Bare>[]
   exists?: boolean
 } & ([Extract<V, string>] extends [never] ? object : { startsWith?: string }) &
-  ([Extract<V, readonly unknown[]>] extends [never]
-    ? object
-    : { contains?: Extract<V, readonly unknown[]>[number] })
+  ([Extract<V, readonly unknown[]>] extends [never] ? object : { contains?: Extract<V, readonly unknown[]>[number] })
 
 /** A bare value is equality; an object holds operators, all of which must hold. */
 export type Condition<V> = Extract<V, Bare> | Operators<NonNullable<V>>

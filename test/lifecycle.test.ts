@@ -12,7 +12,11 @@ const schema = { items: collection<Item>({ defaultTtl: 60 }) }
 describe('opening', () => {
   test('returns at once: calls wait for it, in order', async () => {
     const store = open(schema)
-    const calls = await Promise.all([store.items.upsert({ id: 'a' }), store.items.get('a'), store.items.query().count()])
+    const calls = await Promise.all([
+      store.items.upsert({ id: 'a' }),
+      store.items.get('a'),
+      store.items.query().count(),
+    ])
     expect(calls).toMatchObject([{ id: 'a' }, { id: 'a' }, 1])
     expect(await store.ready).toBeUndefined()
   })
@@ -50,7 +54,11 @@ describe('closing', () => {
       store.items.upsert({ id: 'last' }),
     ]
     await store.close()
-    expect((await Promise.allSettled(calls)).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled'])
+    expect((await Promise.allSettled(calls)).map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+    ])
     const again = open(schema, name)
     expect(await again.items.query().count()).toBe(2501)
     expect(await again.items.get('i5')).toMatchObject({ n: -1 })
@@ -69,13 +77,19 @@ describe('closing', () => {
       explain: () => query.explain(),
       iterate: () => query[Symbol.asyncIterator]().next(),
     }
-    const verbs = Object.getOwnPropertyNames(Object.getPrototypeOf(store.items)).filter((verb) => !['constructor', 'query'].includes(verb))
+    const verbs = Object.getOwnPropertyNames(Object.getPrototypeOf(store.items)).filter(
+      (verb) => !['constructor', 'query'].includes(verb),
+    )
     expect(verbs.length).toBeGreaterThan(15)
     const items = store.items as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
     for (const verb of verbs) calls[`items.${verb}`] = () => items[verb]!(undefined, undefined)
     for (const [name, call] of Object.entries(calls)) {
       const outcome = await call().catch((error: unknown) => error)
-      expect(outcome, name).toMatchObject({ name: 'MayflyError', code: 'closed', message: expect.stringContaining('openStore') })
+      expect(outcome, name).toMatchObject({
+        name: 'MayflyError',
+        code: 'closed',
+        message: expect.stringContaining('openStore'),
+      })
     }
     await closing
     expect(await store.close()).toBeUndefined()

@@ -40,7 +40,10 @@ describe('many documents', () => {
     expect(result).toEqual({ written: 5000, stopped: true })
     expect(await store.query().count()).toBe(5000)
     expect(await store.get('i4999')).toMatchObject({ n: 4999 })
-    const deleting = await store.deleteMany(items(5000).map((item) => item.id), { signal: stopping.signal })
+    const deleting = await store.deleteMany(
+      items(5000).map((item) => item.id),
+      { signal: stopping.signal },
+    )
     expect(deleting).toEqual({ deleted: 0, stopped: true })
   })
 
@@ -54,7 +57,11 @@ describe('many documents', () => {
   test('createMany generates ids, and refuses those that are taken, also by one before', async () => {
     const store = fresh()
     expect(await store.createMany([{ n: 1 }, { n: 2 }])).toEqual({ written: 2, stopped: false })
-    const writing = store.createMany([{ id: 'a', n: 1 }, { id: 'a', n: 2 }, { id: 'b', n: 3 }])
+    const writing = store.createMany([
+      { id: 'a', n: 1 },
+      { id: 'a', n: 2 },
+      { id: 'b', n: 3 },
+    ])
     await expect(writing).rejects.toMatchObject({ code: 'conflict', id: 'a' })
     const error = await writing.catch((reason: Error) => reason)
     expect((error as Error).cause).toBeInstanceOf(AggregateError)

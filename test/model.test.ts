@@ -91,7 +91,11 @@ class Tabs {
 }
 
 function schemaOf(defaultTtl: number | null) {
-  return { notes: collection<{ id: string; n?: number; code?: string; ttl?: number }>({ defaultTtl }).index('n').uniqueIndex('code') }
+  return {
+    notes: collection<{ id: string; n?: number; code?: string; ttl?: number }>({ defaultTtl })
+      .index('n')
+      .uniqueIndex('code'),
+  }
 }
 
 type Known = ReadonlyMap<string, { etag: string; version: number }>

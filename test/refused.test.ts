@@ -81,7 +81,15 @@ describe('a bad document is refused, and nothing is written', () => {
     ['a promise', { id: 'kept', value: Promise.resolve() }],
     ['a WeakMap', { id: 'kept', value: [new WeakMap()] }],
     ['a class with a getter that throws', new Lazy()],
-    ['an object with a getter that throws', { id: 'kept', get value() { throw new Error('no') } }],
+    [
+      'an object with a getter that throws',
+      {
+        id: 'kept',
+        get value() {
+          throw new Error('no')
+        },
+      },
+    ],
   ])('one that cannot be cloned: %s', async (_, doc) => {
     await refused(doc, /things\/kept: this cannot be stored/, { id: 'kept', cause: expect.anything() })
   })
@@ -170,7 +178,10 @@ describe('an indexed field that cannot be a key', () => {
     await store.things.upsertMany(values.map((value, at) => ({ id: `v${at}`, value })))
     await store.things.upsertMany(values.map((value, at) => ({ id: `w${at}`, value })))
     expect(await store.things.query().count()).toBe(values.length * 2)
-    expect((await store.things.query({ where: { value: true } as never }).get()).map((doc) => doc.id)).toEqual(['v2', 'w2'])
+    expect((await store.things.query({ where: { value: true } as never }).get()).map((doc) => doc.id)).toEqual([
+      'v2',
+      'w2',
+    ])
   })
 })
 
@@ -190,7 +201,19 @@ describe('a bad declaration is refused at once', () => {
     expect(() => openStore(name as string, { things })).toThrow('a store needs a name')
   })
 
-  test.each(['', '$x', 'ready', 'close', 'destroy', 'sweep', 'atomic', 'then', 'constructor', 'toString', 'hasOwnProperty'])('a collection called “%s”', (name) => {
+  test.each([
+    '',
+    '$x',
+    'ready',
+    'close',
+    'destroy',
+    'sweep',
+    'atomic',
+    'then',
+    'constructor',
+    'toString',
+    'hasOwnProperty',
+  ])('a collection called “%s”', (name) => {
     const opening = () => openStore('any', { [name]: things })
     expect(opening).toThrow(MayflyError)
     expect(opening).toThrow(/^(: )?.*a collection (needs a name|cannot be called)/)
@@ -241,11 +264,14 @@ describe('a bad query is refused when it is asked', () => {
     }
   })
 
-  test.each(['', 'x', '{}', '[5]', '["a","b","c"]', '["a"]x', '["a", {"date": "x"}]'])('a page after %s', async (after) => {
-    const things = fresh()
-    await expect(things.query().page(after)).rejects.toMatchObject({ code: 'invalid' })
-    await expect(things.query({ orderBy: 'value' }).page(after)).rejects.toMatchObject({ code: 'invalid' })
-  })
+  test.each(['', 'x', '{}', '[5]', '["a","b","c"]', '["a"]x', '["a", {"date": "x"}]'])(
+    'a page after %s',
+    async (after) => {
+      const things = fresh()
+      await expect(things.query().page(after)).rejects.toMatchObject({ code: 'invalid' })
+      await expect(things.query({ orderBy: 'value' }).page(after)).rejects.toMatchObject({ code: 'invalid' })
+    },
+  )
 })
 
 describe('a database that some other program made', () => {

@@ -50,20 +50,36 @@ describe('the schema is compared with what is there', () => {
     const name = newName()
     const first = open({ orders: collection<Order>() }, name)
     await first.orders.upsertMany(
-      Array.from({ length: 2500 }, (_, at) => order(`o${at}`, { tags: ['x', `t${at}`], ...(at % 2 ? {} : { address: { city: `c${at}` } }) })),
+      Array.from({ length: 2500 }, (_, at) =>
+        order(`o${at}`, { tags: ['x', `t${at}`], ...(at % 2 ? {} : { address: { city: `c${at}` } }) }),
+      ),
     )
     await first.close()
-    const orders = collection<Order>().index('customer').index('tags').index('address.city').index('customer', 'total').uniqueIndex('invoice')
+    const orders = collection<Order>()
+      .index('customer')
+      .index('tags')
+      .index('address.city')
+      .index('customer', 'total')
+      .uniqueIndex('invoice')
     const second = open({ orders }, name)
     expect(await second.orders.query({ where: { 'address.city': { exists: true } } }).count()).toBe(1250)
     await second.orders.upsert(order('new', { tags: ['x'], invoice: 'I1' }))
     await second.close()
-    expect((await inspect(name))['orders']).toMatchObject({ customer: 2501, tags: 5001, 'address.city': 1250, 'customer+total': 2501, invoice: 1 })
+    expect((await inspect(name))['orders']).toMatchObject({
+      customer: 2501,
+      tags: 5001,
+      'address.city': 1250,
+      'customer+total': 2501,
+      invoice: 1,
+    })
   })
 
   test('what is not declared any more is left alone, for a version of the app that still uses it', async () => {
     const name = newName()
-    const old = { orders: collection<Order>({ defaultTtl: 60 }).index('customer'), people: collection<{ id: string }>() }
+    const old = {
+      orders: collection<Order>({ defaultTtl: 60 }).index('customer'),
+      people: collection<{ id: string }>(),
+    }
     const first = open(old, name)
     await first.orders.upsert(order('a'))
     await first.people.upsert({ id: 'p' })
@@ -108,7 +124,12 @@ describe('the schema is compared with what is there', () => {
 
   test('many tabs with different schemas opening at once all succeed', async () => {
     const name = newName()
-    const schemas = [collection<Order>(), collection<Order>().index('customer'), collection<Order>().index('total'), collection<Order>().index('customer').index('tags')]
+    const schemas = [
+      collection<Order>(),
+      collection<Order>().index('customer'),
+      collection<Order>().index('total'),
+      collection<Order>().index('customer').index('tags'),
+    ]
     const stores = schemas.map((orders) => open({ orders }, name))
     await Promise.all(stores.map((store, at) => store.orders.upsert(order(`o${at}`))))
     expect(await Promise.all(stores.map((store) => store.orders.query().count()))).toEqual([4, 4, 4, 4])
@@ -149,7 +170,9 @@ describe('the schema is compared with what is there', () => {
 
 describe('unique indexes', () => {
   test('refuse a second live document, of one field, of elements and of several fields', async () => {
-    const { orders } = open({ orders: collection<Order>().uniqueIndex('invoice').uniqueIndex('tags').uniqueIndex('customer', 'total') })
+    const { orders } = open({
+      orders: collection<Order>().uniqueIndex('invoice').uniqueIndex('tags').uniqueIndex('customer', 'total'),
+    })
     await orders.upsert(order('a', { invoice: 'I1', tags: ['x', 'y'] }))
     const refusals: [Partial<Order>, string][] = [
       [{ invoice: 'I1', total: 2 }, 'invoice must be unique'],
@@ -179,6 +202,13 @@ describe('unique indexes', () => {
       orders.patch('c', { invoice: 'I2' }),
       orders.upsert(order('d', { invoice: 'I1' })),
     ])
-    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled', 'fulfilled'])
+    expect(results.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+    ])
   })
 })

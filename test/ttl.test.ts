@@ -25,10 +25,22 @@ async function exists(store: NoteStore, id: string): Promise<boolean> {
   const answers = await Promise.all([
     notes.get(id).then((doc) => doc !== undefined),
     notes.getMany([id]).then(([doc]) => doc !== undefined),
-    notes.query().get().then((docs) => docs.some((doc) => doc.id === id)),
-    notes.query({ where: { id } }).count().then((count) => count === 1),
-    notes.query({ where: { id }, order: 'desc' }).page().then(({ items }) => items.length === 1),
-    notes.query({ where: { id }, orderBy: 'id' }).first().then((doc) => doc !== undefined),
+    notes
+      .query()
+      .get()
+      .then((docs) => docs.some((doc) => doc.id === id)),
+    notes
+      .query({ where: { id } })
+      .count()
+      .then((count) => count === 1),
+    notes
+      .query({ where: { id }, order: 'desc' })
+      .page()
+      .then(({ items }) => items.length === 1),
+    notes
+      .query({ where: { id }, orderBy: 'id' })
+      .first()
+      .then((doc) => doc !== undefined),
     notes.expiresAt(id).then((at) => at !== undefined),
   ])
   expect(new Set(answers).size, `answers disagree: ${String(answers)}`).toBe(1)
@@ -126,7 +138,10 @@ describe('T4: the setting itself', () => {
   test('T4: anything but null, -1 or seconds is refused and the old setting stands', async () => {
     const store = notes(30)
     for (const bad of [...BAD_TTLS.filter((ttl) => ttl !== null), undefined]) {
-      await expect(store.notes.setDefaultTtl(bad as number)).rejects.toMatchObject({ code: 'invalid', collection: 'notes' })
+      await expect(store.notes.setDefaultTtl(bad as number)).rejects.toMatchObject({
+        code: 'invalid',
+        collection: 'notes',
+      })
       expect(await store.notes.settings()).toEqual({ defaultTtl: 30, indexing: 'consistent' })
       if (bad !== undefined) expect(() => collection({ defaultTtl: bad as number })).toThrow('defaultTtl is null')
     }
@@ -150,7 +165,9 @@ describe('T5: an expired document does not exist', () => {
       await expect(store.notes.patch(id, { text: 'x' })).rejects.toMatchObject(missing)
       await expect(store.notes.patch(id, { text: 'x' }, { ifMatch: _etag })).rejects.toMatchObject(missing)
       await expect(store.notes.update(id, (note) => note)).rejects.toMatchObject(missing)
-      await expect(store.notes.upsert({ id }, { ifMatch: _etag })).rejects.toMatchObject({ code: 'precondition-failed' })
+      await expect(store.notes.upsert({ id }, { ifMatch: _etag })).rejects.toMatchObject({
+        code: 'precondition-failed',
+      })
       expect(await store.notes.touch(id)).toBe(false)
       expect(await store.notes.delete(id)).toBe(false)
       expect(await store.notes.delete(id, { ifMatch: _etag })).toBe(false)
@@ -344,7 +361,9 @@ describe('T8: expiry is final', () => {
 
 describe('T9: the whole document expires', () => {
   test('T9: no field of it is left, and none goes before', async () => {
-    const store = open({ orders: collection<{ id: string; lines: { sku: string; ttl: number }[] }>({ defaultTtl: 10 }) })
+    const store = open({
+      orders: collection<{ id: string; lines: { sku: string; ttl: number }[] }>({ defaultTtl: 10 }),
+    })
     const lines = [{ sku: 'A', ttl: 1 }]
     await store.orders.upsert({ id: 'a', lines })
     advance(9.999)
@@ -578,7 +597,9 @@ describe('T22: reads are always exact', () => {
   test('T22: while an index is being added, and after', async () => {
     const name = newName()
     const first = notes(10, name)
-    await first.notes.upsertMany(Array.from({ length: 500 }, (_, at) => ({ id: `n${at}`, text: `t${at % 5}`, ttl: at < 100 ? 5 : 50 })))
+    await first.notes.upsertMany(
+      Array.from({ length: 500 }, (_, at) => ({ id: `n${at}`, text: `t${at % 5}`, ttl: at < 100 ? 5 : 50 })),
+    )
     advance(5)
     const second = open({ notes: collection<Note>({ defaultTtl: 10 }).index('text') }, name)
     const answers = await Promise.all(
@@ -611,7 +632,13 @@ describe('T24: anyone can ask', () => {
     expect(await store.notes.stats()).toEqual({ live: 0, expired: 0, nextExpiry: null })
     await store.notes.upsertMany([{ id: 'a', ttl: 40 }, { id: 'b' }, { id: 'c', ttl: -1 }, { id: 'd', ttl: 20.5 }])
     const due = (seconds: number) => new Date(START + seconds * 1000)
-    expect(await Promise.all(['a', 'b', 'c', 'd', 'e'].map((id) => store.notes.expiresAt(id)))).toEqual([due(40), due(30), null, due(20.5), undefined])
+    expect(await Promise.all(['a', 'b', 'c', 'd', 'e'].map((id) => store.notes.expiresAt(id)))).toEqual([
+      due(40),
+      due(30),
+      null,
+      due(20.5),
+      undefined,
+    ])
     const history = []
     for (const to of [0, 20.499, 20.5, 30, 40]) {
       advance(to - (Date.now() - START) / 1000)

@@ -16,7 +16,13 @@ interface Order {
 
 const orders = collection<Order>({ defaultTtl: 60 })
 const store = openStore('types', {
-  orders: orders.index('customer').index('customer', 'placedAt').index('address.city').uniqueIndex('note').index('_ts').index('address.geo.lat'),
+  orders: orders
+    .index('customer')
+    .index('customer', 'placedAt')
+    .index('address.city')
+    .uniqueIndex('note')
+    .index('_ts')
+    .index('address.geo.lat'),
   blobs: collection<{ id: string; data: Blob }>({ indexing: 'none' }),
 })
 
@@ -87,7 +93,8 @@ export async function documents(): Promise<void> {
   const when: Date | null | undefined = await store.orders.expiresAt(id)
   const typed: Collection<Order> = store.orders
   await store.orders.setDefaultTtl(null)
-  const { defaultTtl, indexing }: { defaultTtl: number | null; indexing: 'consistent' | 'none' } = await store.orders.settings()
+  const { defaultTtl, indexing }: { defaultTtl: number | null; indexing: 'consistent' | 'none' } =
+    await store.orders.settings()
   void [written, stopped, many, time, when, typed, defaultTtl, indexing]
   if (new MayflyError('conflict', 'x').code === 'conflict') return
 

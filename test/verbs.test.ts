@@ -54,7 +54,12 @@ describe('writes resolve with the document as stored', () => {
   test('delete and touch say whether there was anything', async () => {
     const { orders } = shop()
     await orders.upsert(order('a'))
-    expect([await orders.touch('a'), await orders.delete('a'), await orders.delete('a'), await orders.touch('a')]).toEqual([true, true, false, false])
+    expect([
+      await orders.touch('a'),
+      await orders.delete('a'),
+      await orders.delete('a'),
+      await orders.touch('a'),
+    ]).toEqual([true, true, false, false])
   })
 
   test('a document just read can be changed and written back', async () => {
@@ -92,7 +97,10 @@ describe('ifMatch', () => {
       orders.delete('a', stale),
     ])
     for (const refusal of refusals) {
-      expect(refusal).toMatchObject({ status: 'rejected', reason: { code: 'precondition-failed', collection: 'orders', id: 'a' } })
+      expect(refusal).toMatchObject({
+        status: 'rejected',
+        reason: { code: 'precondition-failed', collection: 'orders', id: 'a' },
+      })
     }
     expect(await orders.get('a')).toEqual(second)
     expect(await orders.delete('a', { ifMatch: second._etag })).toBe(true)
@@ -103,7 +111,9 @@ describe('ifMatch', () => {
     const first = await orders.upsert(order('a'))
     await orders.delete('a')
     await orders.create(order('a'))
-    await expect(orders.replace(order('a'), { ifMatch: first._etag })).rejects.toMatchObject({ code: 'precondition-failed' })
+    await expect(orders.replace(order('a'), { ifMatch: first._etag })).rejects.toMatchObject({
+      code: 'precondition-failed',
+    })
   })
 })
 
@@ -121,7 +131,9 @@ describe('update', () => {
   test('of many documents shares its transactions', async () => {
     const { orders } = shop()
     await orders.upsertMany(Array.from({ length: 300 }, (_, at) => order(`o${at}`, at)))
-    const updated = await Promise.all(Array.from({ length: 300 }, (_, at) => orders.update(`o${at}`, (doc) => ({ ...doc, total: -at }))))
+    const updated = await Promise.all(
+      Array.from({ length: 300 }, (_, at) => orders.update(`o${at}`, (doc) => ({ ...doc, total: -at }))),
+    )
     expect(updated.map((doc) => doc.total)).toEqual(Array.from({ length: 300 }, (_, at) => -at))
   })
 
@@ -139,7 +151,11 @@ describe('update', () => {
       orders.update('none', (doc) => doc),
       orders.update('b', (doc) => ({ ...doc, total: 9 })),
     ])
-    expect(results.map((result) => (result.status === 'fulfilled' ? result.value.total : (result.reason.code ?? result.reason.message)))).toEqual(['boom', 'invalid', 'invalid', 'invalid', 'not-found', 9])
+    expect(
+      results.map((result) =>
+        result.status === 'fulfilled' ? result.value.total : (result.reason.code ?? result.reason.message),
+      ),
+    ).toEqual(['boom', 'invalid', 'invalid', 'invalid', 'not-found', 9])
     expect(await orders.query().count()).toBe(2)
   })
 })
@@ -169,7 +185,27 @@ describe('calls of one page take effect in the order in which they were made', (
       orders.create(order('a', 4)).then((doc) => doc.total),
       orders.getMany(['b', 'a', 'a']).then((found) => found.map((doc) => doc?.total)),
     ])
-    expect(history).toEqual([1, 1, 2, 20, 20, 7, 8, true, undefined, 2500, 2500, 2499, 2500, 0, 3, undefined, undefined, 4, [undefined, 4, 4]])
+    expect(history).toEqual([
+      1,
+      1,
+      2,
+      20,
+      20,
+      7,
+      8,
+      true,
+      undefined,
+      2500,
+      2500,
+      2499,
+      2500,
+      0,
+      3,
+      undefined,
+      undefined,
+      4,
+      [undefined, 4, 4],
+    ])
   })
 
   test('what the caller does with a document after the call has no effect', async () => {
@@ -222,7 +258,14 @@ describe('the one failing operation fails alone', () => {
       orders.replace(order('taken'), { ifMatch: 'no' }),
       orders.upsert(order('c')),
     ])
-    expect(results.map((result) => (result.status === 'fulfilled' ? 'ok' : result.reason.code))).toEqual(['ok', 'invalid', 'conflict', 'invalid', 'precondition-failed', 'ok'])
+    expect(results.map((result) => (result.status === 'fulfilled' ? 'ok' : result.reason.code))).toEqual([
+      'ok',
+      'invalid',
+      'conflict',
+      'invalid',
+      'precondition-failed',
+      'ok',
+    ])
     expect((await orders.query().get()).map((doc) => doc.id)).toEqual(['a', 'c', 'taken'])
   })
 
@@ -279,7 +322,19 @@ describe('any structured-cloneable value', () => {
 
   test('an id may be any string of up to 1,023 bytes', async () => {
     const { orders } = shop()
-    const ids = ['a', ' ', '\0', '0', '__proto__', 'constructor', 'ü'.repeat(511), 'x'.repeat(1023), '𝄞'.repeat(255), '\ud800', 'a/b?c#d']
+    const ids = [
+      'a',
+      ' ',
+      '\0',
+      '0',
+      '__proto__',
+      'constructor',
+      'ü'.repeat(511),
+      'x'.repeat(1023),
+      '𝄞'.repeat(255),
+      '\ud800',
+      'a/b?c#d',
+    ]
     await orders.upsertMany(ids.map((id) => order(id)))
     expect((await orders.getMany(ids)).map((doc) => doc?.id)).toEqual(ids)
     expect(await orders.query().count()).toBe(ids.length)

@@ -20,7 +20,11 @@ export function checkId(id: unknown, collection: string): asserts id is string {
 
 export function checkIterable(items: unknown, collection: string): asserts items is Iterable<unknown> {
   if (typeof items !== 'string' && typeof Object(items)[Symbol.iterator] === 'function') return
-  throw fail('invalid', { collection }, `this takes an array, or anything else that can be iterated, and not ${kind(items)}.`)
+  throw fail(
+    'invalid',
+    { collection },
+    `this takes an array, or anything else that can be iterated, and not ${kind(items)}.`,
+  )
 }
 
 export function toIds(ids: unknown, collection: string): string[] {
@@ -71,7 +75,12 @@ function snapshot(value: object, collection: string, id?: string): Record<string
     return copy
   } catch (cause) {
     const known = id ?? ownId(value)
-    throw fail('invalid', { collection, id: known }, 'this cannot be stored: it holds a function, a DOM node, a getter that throws or something else that cannot be cloned.', cause)
+    throw fail(
+      'invalid',
+      { collection, id: known },
+      'this cannot be stored: it holds a function, a DOM node, a getter that throws or something else that cannot be cloned.',
+      cause,
+    )
   }
 }
 
@@ -81,7 +90,7 @@ function snapshot(value: object, collection: string, id?: string): Record<string
  */
 function readGetters(value: object): void {
   for (let proto = prototypeOf(value); proto && prototypeOf(proto); proto = prototypeOf(proto)) {
-    for (const { get } of Object.values(Object.getOwnPropertyDescriptors(proto))) get?.call(value)
+    for (const accessor of Object.values(Object.getOwnPropertyDescriptors(proto))) accessor.get?.call(value)
   }
 }
 

@@ -54,7 +54,9 @@ function checkWhere(where: unknown, refuse: (sentence: string) => Error): void {
     } else if (isObject(condition)) {
       checkOperators(path, condition, refuse)
     } else if (!isValue(condition)) {
-      throw refuse(`${path} is compared with something that cannot be compared. To ask for its absence, use { exists: false }.`)
+      throw refuse(
+        `${path} is compared with something that cannot be compared. To ask for its absence, use { exists: false }.`,
+      )
     }
   }
 }
@@ -64,7 +66,8 @@ function checkOperators(path: string, condition: object, refuse: (sentence: stri
   if (entries.length === 0) throw refuse(`the condition on ${path} has no operator.`)
   for (const [name, operand] of entries) {
     const operator = Object.hasOwn(OPERATORS, name) ? OPERATORS[name] : undefined
-    if (!operator) throw refuse(`${path}: there is no operator ${name}. There are ${Object.keys(OPERATORS).join(', ')}.`)
+    if (!operator)
+      throw refuse(`${path}: there is no operator ${name}. There are ${Object.keys(OPERATORS).join(', ')}.`)
     if (!operator.check(operand)) throw refuse(`${path}: ${name} takes ${operator.takes}.`)
   }
 }

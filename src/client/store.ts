@@ -52,7 +52,7 @@ export function makeStore<S>(names: string[], link: Link): Store<S> {
 async function sweep(names: string[], send: Send): Promise<{ deleted: number }> {
   let deleted = 0
   for (const collection of names) {
-    for (let more = true; more; ) {
+    for (let more = true; more;) {
       const [reply] = await send([{ verb: 'sweep', collection, limit: SLICE }])
       const slice = valueOf(reply) as SweepSlice
       deleted += slice.deleted

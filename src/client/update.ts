@@ -81,9 +81,12 @@ async function attempt(updates: Update[], send: Send): Promise<Update[]> {
     }
   })
   if (changed.length === 0) return []
-  const writes = changed.map(
-    ({ update: { collection }, draft: doc, ifMatch }): Operation => ({ verb: 'replace', collection, doc, ifMatch }),
-  )
+  const writes = changed.map(({ update: { collection }, draft: doc, ifMatch }): Operation => ({
+    verb: 'replace',
+    collection,
+    doc,
+    ifMatch,
+  }))
   const written = await send(writes)
   return changed.flatMap(({ update }, at) => {
     const reply = written[at]!
@@ -96,11 +99,16 @@ async function attempt(updates: Update[], send: Send): Promise<Update[]> {
 
 function change(update: Update, doc: Document | undefined): Changed {
   const { collection, id } = update
-  if (!doc) throw fail('not-found', { collection, id }, 'there is no such document to update. Use upsert() to write one.')
+  if (!doc)
+    throw fail('not-found', { collection, id }, 'there is no such document to update. Use upsert() to write one.')
   const ifMatch = doc._etag
   const draft = toDraft(update.change(doc), collection, false)
   if (draft.id !== id) {
-    throw fail('invalid', { collection, id }, 'an update cannot change the id. Create the other document and delete this one.')
+    throw fail(
+      'invalid',
+      { collection, id },
+      'an update cannot change the id. Create the other document and delete this one.',
+    )
   }
   return { update, draft, ifMatch }
 }

@@ -34,11 +34,7 @@ export function deleteDatabase(name: string): Promise<void> {
   return patiently(name, (blocked) => deleteDB(name, { blocked }))
 }
 
-async function connect(
-  shape: StoreShape,
-  version: number | undefined,
-  onGone: () => void,
-): Promise<IDBDatabase> {
+async function connect(shape: StoreShape, version: number | undefined, onGone: () => void): Promise<IDBDatabase> {
   const database = await patiently(shape.name, (blocked) =>
     openDB(shape.name, version, {
       blocked,

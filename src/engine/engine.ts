@@ -128,7 +128,7 @@ export class Engine implements Link {
   async #makeRoom(): Promise<boolean> {
     let deleted = 0
     for (const { name: collection } of this.#shape.collections) {
-      for (let more = true; more; ) {
+      for (let more = true; more;) {
         const [reply] = await this.#perform([{ verb: 'sweep', collection, limit: ROOM }], false)
         const slice = reply?.ok ? (reply.value as SweepSlice) : { deleted: 0, more: false }
         deleted += slice.deleted

@@ -16,11 +16,8 @@ const CHUNK = 500
 /** The live documents that a question asks for, from the place where the last page ended. */
 export function find(shelf: Shelf, question: Question, after?: string): Promise<Page> {
   const { orderBy } = question
-  const start =
-    after === undefined ? undefined : fromBookmark(after, orderBy !== undefined, shelf.shape.name)
-  return orderBy === undefined
-    ? inOrderOfIds(shelf, question, start)
-    : inOrderOf(orderBy, shelf, question, start)
+  const start = after === undefined ? undefined : fromBookmark(after, orderBy !== undefined, shelf.shape.name)
+  return orderBy === undefined ? inOrderOfIds(shelf, question, start) : inOrderOf(orderBy, shelf, question, start)
 }
 
 /** How many live documents match; those of a whole collection are counted without being read. */
@@ -59,12 +56,7 @@ async function inOrderOfIds(shelf: Shelf, question: Question, start?: Position):
 }
 
 /** Sorts the matches in memory. Ties are broken by id, in the direction of the order. */
-async function inOrderOf(
-  orderBy: string,
-  shelf: Shelf,
-  question: Question,
-  start?: Position,
-): Promise<Page> {
+async function inOrderOf(orderBy: string, shelf: Shelf, question: Question, start?: Position): Promise<Page> {
   const { where, order = 'asc', limit = Infinity } = question
   const matches = matcher(where)
   const direction = order === 'asc' ? 1 : -1
@@ -85,9 +77,7 @@ async function inOrderOf(
   const page = rows.slice(0, limit)
   const items = page.map((row) => row.doc)
   const last = page.at(-1)
-  return last && rows.length > page.length
-    ? { items, next: toBookmark(last), read }
-    : { items, read }
+  return last && rows.length > page.length ? { items, next: toBookmark(last), read } : { items, read }
 }
 
 interface Chunk {

@@ -10,11 +10,7 @@ import { Shelf } from './shelf.js'
  * Applies what the code declares where it differs from what the code declared last time. Otherwise
  * a setting made at run time stays.
  */
-export async function applyDeclared(
-  database: IDBDatabase,
-  shapes: CollectionShape[],
-  clock: Clock,
-): Promise<void> {
+export async function applyDeclared(database: IDBDatabase, shapes: CollectionShape[], clock: Clock): Promise<void> {
   const differing: CollectionShape[] = []
   await visit(database, shapes, clock, 'readonly', ({ setting, shape }) => {
     if (shape.indexing === 'none' && setting.defaultTtl !== null) {

@@ -37,14 +37,20 @@ const fields = fc.record(
   { requiredKeys: [] },
 )
 const note = fc.tuple(id, fields).map(([id, rest]): Note => ({ id, ...rest }))
-const patch = fc.tuple(fields, fc.subarray(['n', 'code', 'ttl'] as const)).map(
-  ([set, removed]): Partial<Note> => ({ ...set, ...Object.fromEntries(removed.map((field) => [field, undefined])) }),
-)
+const patch = fc.tuple(fields, fc.subarray(['n', 'code', 'ttl'] as const)).map(([set, removed]): Partial<Note> => ({
+  ...set,
+  ...Object.fromEntries(removed.map((field) => [field, undefined])),
+}))
 
 const action: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ do: fc.constantFrom('create', 'upsert', 'upsert', 'replace'), note, ifMatch }),
   fc.record({ do: fc.constant('patch'), id, fields: patch, ifMatch }),
-  fc.record({ do: fc.constant('update'), id, add: fc.integer({ min: 1, max: 9 }), ttl: fc.oneof(fc.constant(undefined), ttl) }),
+  fc.record({
+    do: fc.constant('update'),
+    id,
+    add: fc.integer({ min: 1, max: 9 }),
+    ttl: fc.oneof(fc.constant(undefined), ttl),
+  }),
   fc.record({ do: fc.constantFrom('touch', 'delete'), id, ifMatch }),
   fc.record({ do: fc.constantFrom('createMany', 'upsertMany'), notes: fc.array(note, { maxLength: 4 }) }),
   fc.record({ do: fc.constantFrom('deleteMany', 'getMany'), ids }),
@@ -57,7 +63,13 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     order: fc.constantFrom('asc', 'desc'),
     limit: fc.integer({ min: 1, max: 4 }),
   }),
-  fc.record({ do: fc.constant('setDefaultTtl'), defaultTtl: fc.oneof({ weight: 6, arbitrary: defaultTtl as fc.Arbitrary<unknown> }, { weight: 1, arbitrary: badTtl.filter((bad) => bad !== null) }) }),
+  fc.record({
+    do: fc.constant('setDefaultTtl'),
+    defaultTtl: fc.oneof(
+      { weight: 6, arbitrary: defaultTtl as fc.Arbitrary<unknown> },
+      { weight: 1, arbitrary: badTtl.filter((bad) => bad !== null) },
+    ),
+  }),
 ) as fc.Arbitrary<Action>
 
 const tab = fc.constantFrom(0, 1)
@@ -67,7 +79,10 @@ export const history: fc.Arbitrary<{ declared: number | null; steps: Step[] }> =
   steps: fc.array(
     fc.oneof(
       { weight: 20, arbitrary: fc.record({ tab, calls: fc.array(action, { minLength: 1, maxLength: 5 }) }) },
-      { weight: 8, arbitrary: fc.record({ move: fc.constantFrom(1, 499, 500, 999, 1000, 2000, 4999, 5000, 10_000, 20_000) }) },
+      {
+        weight: 8,
+        arbitrary: fc.record({ move: fc.constantFrom(1, 499, 500, 999, 1000, 2000, 4999, 5000, 10_000, 20_000) }),
+      },
       { weight: 2, arbitrary: fc.record({ move: fc.constantFrom(-1, -1000, -10_000, -60_000) }) },
       { weight: 1, arbitrary: fc.record({ leapBack: fc.constantFrom(-3_600_000, -86_400_000) }) },
       { weight: 2, arbitrary: fc.record({ sweep: tab }) },

@@ -14,11 +14,31 @@ export async function countRequests(work: () => Promise<unknown>): Promise<Recor
 
 /** The methods that make a request, read or write records, or begin a transaction. */
 function methodsOf(type: { prototype: object }): string[] {
-  const asked = ['get', 'getKey', 'getAll', 'getAllKeys', 'count', 'openCursor', 'openKeyCursor', 'put', 'add', 'delete', 'clear', 'transaction', 'continue', 'update', 'createIndex']
+  const asked = [
+    'get',
+    'getKey',
+    'getAll',
+    'getAllKeys',
+    'count',
+    'openCursor',
+    'openKeyCursor',
+    'put',
+    'add',
+    'delete',
+    'clear',
+    'transaction',
+    'continue',
+    'update',
+    'createIndex',
+  ]
   return asked.filter((name) => typeof Object.getOwnPropertyDescriptor(type.prototype, name)?.value === 'function')
 }
 
-function spy(prototype: Record<string, (...args: unknown[]) => unknown>, name: string, counts: Record<string, number>): () => void {
+function spy(
+  prototype: Record<string, (...args: unknown[]) => unknown>,
+  name: string,
+  counts: Record<string, number>,
+): () => void {
   const original = prototype[name]!
   prototype[name] = function (this: unknown, ...args: unknown[]) {
     counts[name] = (counts[name] ?? 0) + 1
