@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
@@ -14,18 +15,19 @@ export function ensurePackages() {
     .digest('hex')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
   console.log('Installing the packages of package-lock.json (npm ci) …')
-  run('npm', ['ci', '--no-audit', '--no-fund'])
+  if (!run('npm', ['ci', '--no-audit', '--no-fund'])) process.exit(1)
   writeFileSync(stamp, wanted)
 }
 
-/** Runs a command in the project, and ends this one with its exit code if it fails. */
+/** Runs a command of this machine or of an installed package in the project; true when it succeeds. */
 export function run(command, args, options = {}) {
   const { status, error } = spawnSync(command, args, {
     cwd: root,
     stdio: 'inherit',
     shell: process.platform === 'win32',
+    env: { ...process.env, PATH: `${root}node_modules/.bin${delimiter}${process.env.PATH}` },
     ...options,
   })
   if (error) console.error(`${command} could not be started: ${error.message}`)
-  if (status !== 0) process.exit(status ?? 1)
+  return status === 0
 }

@@ -1,0 +1,18 @@
+import { defineConfig } from '@playwright/test'
+import { findBrowser, launchArguments } from './scripts/browser.mjs'
+
+const executablePath = findBrowser()
+
+/** Built pages in a real browser. */
+export default defineConfig({
+  testDir: 'e2e',
+  testMatch: '**/*.test.ts',
+  workers: 1,
+  forbidOnly: true,
+  timeout: 60_000,
+  reporter: 'list',
+  use: {
+    browserName: 'chromium',
+    launchOptions: { ...(executablePath ? { executablePath } : {}), args: launchArguments() },
+  },
+})
