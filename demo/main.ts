@@ -15,15 +15,15 @@ const list = element('notes', HTMLUListElement)
 add.addEventListener('submit', (event) => {
   event.preventDefault()
   const form = new FormData(add)
-  const ttl = form.get('ttl')
+  const [text, ttl] = [form.get('text') as string, form.get('ttl')]
   act(async () => {
-    await notes.create({ text: String(form.get('text')), ...(ttl ? { ttl: Number(ttl) } : {}) })
+    await notes.create({ text, ...(ttl ? { ttl: Number(ttl) } : {}) })
     add.reset()
   })
 })
 
 setting.addEventListener('change', () => {
-  const chosen = String(new FormData(setting).get('defaultTtl'))
+  const chosen = new FormData(setting).get('defaultTtl') as string
   act(() => notes.setDefaultTtl(chosen === 'off' ? null : Number(chosen)))
 })
 

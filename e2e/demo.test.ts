@@ -15,11 +15,11 @@ test('a person adds notes, sees one expire by itself and changes the setting', a
   await expect(page).toHaveTitle('mayfly')
   const notes = page.getByRole('list', { name: 'Notes' }).getByRole('listitem')
 
-  await page.getByLabel('Note').fill('Lives for ever')
+  await page.getByLabel('Note', { exact: true }).fill('Lives for ever')
   await page.getByLabel('Lives for').selectOption('ever')
   await page.getByRole('button', { name: 'Add' }).click()
   await expect(notes).toHaveCount(1)
-  await page.getByLabel('Note').fill('Short-lived')
+  await page.getByLabel('Note', { exact: true }).fill('Short-lived')
   await page.getByLabel('Lives for').selectOption('5 seconds')
   await page.getByRole('button', { name: 'Add' }).click()
   await expect(notes).toHaveText([/Short-lived\d s/, /Lives for ever/])

@@ -10,6 +10,11 @@ export interface StoreOptions {
   worker?: false | undefined
   /** `'strict'` waits for the disk at every commit: it differs only when the power fails. */
   durability?: 'relaxed' | 'strict' | undefined
+  /**
+   * For how many seconds a tab that does not let go of the database may hold up a change of it before
+   * calls fail with `blocked`; 5 unless told, `Infinity` to wait as long as it takes. The next call tries again.
+   */
+  patience?: number | undefined
 }
 
 /** Names that mean something else on a store, or on every object. */
@@ -44,15 +49,18 @@ export function openStore<S extends Schema>(
   if (typeof name !== 'string' || name === '') {
     throw fail('invalid', {}, 'a store needs a name: a string that is not empty.')
   }
-  const { worker, durability = 'relaxed' } = options
+  const { worker, durability = 'relaxed', patience = 5 } = options
   if (worker !== undefined && worker !== false) {
     throw fail('invalid', {}, 'worker is false: the engine runs on this thread.')
   }
   if (durability !== 'relaxed' && durability !== 'strict') {
     throw fail('invalid', {}, "durability is 'relaxed', which is the default, or 'strict'.")
   }
+  if (typeof patience !== 'number' || !(patience >= 0)) {
+    throw fail('invalid', {}, 'patience is a number of seconds, or Infinity.')
+  }
   const collections = shapesOf(schema)
-  const engine = new Engine({ name, collections, durability }, () => Date.now())
+  const engine = new Engine({ name, collections, durability, patience }, () => Date.now())
   return makeStore<S>(
     collections.map((collection) => collection.name),
     engine,

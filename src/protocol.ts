@@ -115,6 +115,8 @@ export interface StoreShape {
   name: string
   collections: CollectionShape[]
   durability: 'relaxed' | 'strict'
+  /** For how many seconds other tabs may hold up a change of the database before that is reported. */
+  patience: number
 }
 
 /** The engine as the page sees it. No method rejects: failures are replies. */

@@ -1,25 +1,22 @@
 import { deleteDB, openDB, unwrap } from 'idb'
 import { fail } from '../errors.js'
 import type { CollectionShape, StoreShape } from '../protocol.js'
+import type { Hearing } from './connection.js'
 import { EXPIRY_INDEXES, indexName, MARKER, SETTING } from './layout.js'
 import { newSetting } from './life.js'
-
-/** How long other tabs may hold up a change of the database before that is reported. */
-const PATIENCE = 5000
+import { patiently } from './patience.js'
 
 /**
  * Opens the database, with a store for each collection and an index for each that is declared.
  * Only ever adds: what is not declared any more may belong to another version of the app.
- * `onGone` is called when the connection is of no more use, because another tab needs it closed
- * or the browser has closed it.
  */
-export async function openDatabase(shape: StoreShape, onGone: () => void): Promise<IDBDatabase> {
+export async function openDatabase(shape: StoreShape, hearing: Hearing): Promise<IDBDatabase> {
   if (typeof indexedDB === 'undefined') {
     throw fail('unavailable', {}, `there is no IndexedDB here to keep the store “${shape.name}” in.`)
   }
   let version: number | undefined
   for (;;) {
-    const database = await connect(shape, version, onGone).catch((error: Error) => {
+    const database = await connect(shape, version, hearing).catch((error: Error) => {
       // Another tab has added something meanwhile: look again at what is there.
       if (error.name === 'VersionError') return undefined
       throw error
@@ -30,25 +27,28 @@ export async function openDatabase(shape: StoreShape, onGone: () => void): Promi
   }
 }
 
-export function deleteDatabase(name: string): Promise<void> {
-  return patiently(name, (blocked) => deleteDB(name, { blocked }))
+export function deleteDatabase(shape: StoreShape): Promise<void> {
+  let tell!: () => void
+  const blocked = new Promise<void>((resolve) => {
+    tell = resolve
+  })
+  return patiently(shape, { done: deleteDB(shape.name, { blocked: tell }), blocked, begun: false })
 }
 
-async function connect(shape: StoreShape, version: number | undefined, onGone: () => void): Promise<IDBDatabase> {
-  const database = await patiently(shape.name, (blocked) =>
-    openDB(shape.name, version, {
-      blocked,
-      upgrade(upgraded, oldVersion, _, transaction) {
-        if (oldVersion === 0) upgraded.createObjectStore(MARKER)
-        for (const collection of shape.collections) extend(unwrap(transaction), collection)
-      },
-      blocking(_, __, event) {
-        ;(event.target as IDBDatabase).close()
-        onGone()
-      },
-      terminated: onGone,
-    }),
-  )
+async function connect(shape: StoreShape, version: number | undefined, hearing: Hearing): Promise<IDBDatabase> {
+  const database = await openDB(shape.name, version, {
+    blocked: hearing.blocked,
+    upgrade(upgraded, oldVersion, _, transaction) {
+      hearing.upgrading()
+      if (oldVersion === 0) upgraded.createObjectStore(MARKER)
+      for (const collection of shape.collections) extend(unwrap(transaction), collection)
+    },
+    blocking(_, __, event) {
+      ;(event.target as IDBDatabase).close()
+      hearing.gone()
+    },
+    terminated: hearing.gone,
+  })
   if (database.objectStoreNames.contains(MARKER)) return unwrap(database)
   database.close()
   throw fail(
@@ -101,26 +101,4 @@ function indexesOf({ indexing, indexes }: CollectionShape): Index[] {
       : { name: indexName(index), keyPath: first!, multiEntry: true }
   })
   return [...expiry, ...declared]
-}
-
-/** Waits for other tabs to close their connections, but not for ever: every call must settle. */
-async function patiently<T>(name: string, start: (blocked: () => void) => Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let late = false
-  try {
-    return await new Promise<T>((resolve, reject) => {
-      const giveUp = () => {
-        late = true
-        const remedy = 'Close the other tabs of this app, then try again.'
-        reject(fail('blocked', {}, `another tab keeps the store “${name}” open and does not let go. ${remedy}`))
-      }
-      start(() => (timer = setTimeout(giveUp, PATIENCE))).then((opened) => {
-        // Nobody waits for this connection any more, and nobody is to wait for it.
-        if (late) (opened as { close?: () => void } | undefined)?.close?.()
-        resolve(opened)
-      }, reject)
-    })
-  } finally {
-    clearTimeout(timer)
-  }
 }

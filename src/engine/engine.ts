@@ -2,6 +2,8 @@ import { toFailure } from '../errors.js'
 import type { Place } from '../errors.js'
 import type { Link, Operation, Reply, StoreShape, SweepSlice } from '../protocol.js'
 import { Clock } from './clock.js'
+import { Connection } from './connection.js'
+import type { Hearing } from './connection.js'
 import { deleteDatabase, openDatabase } from './database.js'
 import { committed } from './request.js'
 import { Session, writes } from './session.js'
@@ -22,17 +24,18 @@ interface Batch {
 export class Engine implements Link {
   readonly #shape: StoreShape
   readonly #clock: Clock
+  readonly #connection: Connection
   readonly #waiting: Batch[] = []
   #working: Promise<void> | undefined
-  #connection: Promise<IDBDatabase> | undefined
 
   constructor(shape: StoreShape, now: () => number) {
     this.#shape = shape
     this.#clock = new Clock(now)
+    this.#connection = new Connection(shape, (hearing) => this.#open(hearing))
   }
 
   open(): Promise<Reply> {
-    return this.#connect().then(() => DONE, refusal)
+    return this.#connection.get().then(() => DONE, refusal)
   }
 
   run(operations: Operation[]): Promise<Reply[]> {
@@ -45,19 +48,17 @@ export class Engine implements Link {
   /** Lets what was asked finish first. */
   async close(): Promise<void> {
     await this.#working
-    const database = await this.#connection?.catch(() => undefined)
-    this.#connection = undefined
-    database?.close()
+    this.#connection.close()
   }
 
   async destroy(): Promise<Reply> {
     await this.close()
-    return deleteDatabase(this.#shape.name).then(() => DONE, refusal)
+    return deleteDatabase(this.#shape).then(() => DONE, refusal)
   }
 
   async #work(): Promise<void> {
     // While the database is being opened, more operations may join the first batch.
-    await this.#connect().catch(() => undefined)
+    await this.#connection.get().catch(() => undefined)
     while (this.#waiting.length > 0) {
       const batches = this.#waiting.splice(0)
       const replies = await this.#answer(batches.flatMap((batch) => batch.operations))
@@ -68,7 +69,7 @@ export class Engine implements Link {
 
   async #answer(operations: Operation[]): Promise<Reply[]> {
     try {
-      await this.#connect()
+      await this.#connection.get()
     } catch (error) {
       return operations.map(() => refusal(error))
     }
@@ -108,18 +109,18 @@ export class Engine implements Link {
   }
 
   async #remember({ unsettled }: Session): Promise<void> {
-    await remember(await this.#connect(), unsettled, this.#clock)
+    await remember(await this.#connection.get(), unsettled, this.#clock)
   }
 
   async #begin(names: string[], writing: boolean): Promise<IDBTransaction> {
     for (let attempt = 1; ; attempt++) {
-      const database = await this.#connect()
+      const database = await this.#connection.get()
       try {
         const { durability } = this.#shape
         return database.transaction(names, writing ? 'readwrite' : 'readonly', { durability })
       } catch (error) {
         if (attempt === ATTEMPTS) throw error
-        this.#connection = undefined
+        this.#connection.close()
       }
     }
   }
@@ -138,20 +139,8 @@ export class Engine implements Link {
     return deleted > 0
   }
 
-  #connect(): Promise<IDBDatabase> {
-    if (this.#connection) return this.#connection
-    const opening = this.#open(forget.bind(this))
-    opening.catch(forget.bind(this))
-    return (this.#connection = opening)
-
-    // A connection that failed or went away is opened anew by the next operation.
-    function forget(this: Engine) {
-      if (this.#connection === opening) this.#connection = undefined
-    }
-  }
-
-  async #open(onGone: () => void): Promise<IDBDatabase> {
-    const database = await openDatabase(this.#shape, onGone)
+  async #open(hearing: Hearing): Promise<IDBDatabase> {
+    const database = await openDatabase(this.#shape, hearing)
     try {
       await applyDeclared(database, this.#shape.collections, this.#clock)
       return database

@@ -1,0 +1,67 @@
+import type { StoreShape } from '../protocol.js'
+import { patiently } from './patience.js'
+import type { Undertaking } from './patience.js'
+
+/** What is heard of a connection, while it is being opened and afterwards. */
+export interface Hearing {
+  /** Another tab is in the way. */
+  blocked: () => void
+  /** This tab is changing the database. */
+  upgrading: () => void
+  /** The connection is of no more use: another tab needs it closed, or the browser has closed it. */
+  gone: () => void
+}
+
+interface Opening extends Undertaking<IDBDatabase> {
+  isOpen: boolean
+}
+
+/** A connection that is opened when it is needed, and again by the next call after it has failed or gone. */
+export class Connection {
+  readonly #shape: StoreShape
+  readonly #open: (hearing: Hearing) => Promise<IDBDatabase>
+  #opening: Opening | undefined
+
+  constructor(shape: StoreShape, open: (hearing: Hearing) => Promise<IDBDatabase>) {
+    this.#shape = shape
+    this.#open = open
+  }
+
+  /** Rejects with `blocked` when patience is at its end; the next call waits for the same opening again. */
+  get(): Promise<IDBDatabase> {
+    const opening = (this.#opening ??= this.#start())
+    return opening.isOpen ? opening.done : patiently(this.#shape, opening)
+  }
+
+  /** Lets go of the connection, without waiting for one that is still being opened. */
+  close(): void {
+    const opening = this.#opening
+    this.#opening = undefined
+    opening?.done.then(
+      (database) => database.close(),
+      () => undefined,
+    )
+  }
+
+  #start(): Opening {
+    let tell!: () => void
+    const blocked = new Promise<void>((resolve) => {
+      tell = resolve
+    })
+    const forget = () => {
+      if (this.#opening === opening) this.#opening = undefined
+    }
+    const done = this.#open({
+      blocked: tell,
+      upgrading: () => {
+        opening.begun = true
+      },
+      gone: forget,
+    })
+    const opening: Opening = { done, blocked, begun: false, isOpen: false }
+    done.then(() => {
+      opening.isOpen = true
+    }, forget)
+    return opening
+  }
+}
