@@ -20,6 +20,9 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
+    // Generous, because machines are shared: no test waits for this when it passes.
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
     provide: { seed, runs },
     coverage: {
       provider: 'v8',

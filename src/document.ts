@@ -27,9 +27,9 @@ type Without<T, K extends PropertyKey> = T extends unknown ? { [P in keyof T as 
 export type Creatable<T extends Identified> = Without<Writable<T>, 'id'> & { id?: T['id'] | undefined }
 
 /** Fields to change; one that is `undefined` is removed. */
-export type Patch<T> = {
-  [K in Exclude<keyof WithTtl<T>, 'id' | '_ts' | '_etag'>]?: WithTtl<T>[K] | undefined
-}
+export type Patch<T> = T extends unknown
+  ? { [K in Exclude<keyof WithTtl<T>, 'id' | '_ts' | '_etag'>]?: WithTtl<T>[K] | undefined }
+  : never
 
 type Leaf = string | number | bigint | boolean | Date | null | undefined | symbol
 

@@ -47,6 +47,9 @@ export function fromFailure({ cause, ...rest }: Failure): MayflyError {
 
 function translate(error: unknown, place: Place): MayflyError {
   const { name } = describe(error)
+  if (name === 'DataCloneError') {
+    return fail('invalid', place, 'this holds something that IndexedDB cannot store; nothing was written.', error)
+  }
   return name === 'QuotaExceededError'
     ? fail(
         'quota',

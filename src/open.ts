@@ -41,7 +41,7 @@ type Allowed<S> = { [K in keyof S]: K extends Reserved ? never : S[K] }
  * Opens a store, making it when there is none. Returns at once: calls wait for the opening.
  * Collections and indexes may be added at any time; what is not declared any more is left alone.
  */
-export function openStore<S extends Schema>(
+export function openStore<S extends Schema<keyof S>>(
   name: string,
   schema: S & Allowed<S>,
   options: StoreOptions = {},

@@ -26,7 +26,7 @@ export interface CollectionDefinition<T extends Identified> {
 }
 
 /** A store's collections by name. */
-export type Schema = { readonly [name: string]: CollectionDefinition<never> }
+export type Schema<Names extends PropertyKey = string> = { readonly [name in Names]: CollectionDefinition<never> }
 
 /** Describes a collection of documents of type `T`, once: every call on it is typed from here. */
 export function collection<T extends Identified>(options: CollectionOptions = {}): CollectionDefinition<T> {
@@ -56,10 +56,7 @@ function extend({ indexing, indexes }: Omit<CollectionShape, 'name'>, paths: str
   }
   if (paths.length === 0) throw fail('invalid', {}, 'an index needs at least one field.')
   for (const path of paths) {
-    if (
-      typeof path !== 'string' ||
-      !/^[\p{ID_Start}$_][\p{ID_Continue}$]*(\.[\p{ID_Start}$_][\p{ID_Continue}$]*)*$/u.test(path)
-    ) {
+    if (!isPath(path)) {
       throw fail(
         'invalid',
         {},
@@ -70,6 +67,14 @@ function extend({ indexing, indexes }: Omit<CollectionShape, 'name'>, paths: str
   const same = (index: IndexShape) => index.paths.join() === paths.join()
   const isUnique = unique || indexes.some((index) => same(index) && index.unique)
   return [...indexes.filter((index) => !same(index)), { paths, unique: isUnique }]
+}
+
+/** What every browser's IndexedDB takes as a path: names of letters, digits, $ and _, none of them beyond 16 bits. */
+const NAME = String.raw`[\p{L}\p{Nl}$_][\p{L}\p{Nl}\p{Mn}\p{Mc}\p{Nd}\p{Pc}$]*`
+const PATH = new RegExp(String.raw`^${NAME}(\.${NAME})*$`, 'u')
+
+function isPath(path: unknown): boolean {
+  return typeof path === 'string' && PATH.test(path) && !/[\u{10000}-\u{10ffff}]/u.test(path)
 }
 
 export function checkDefaultTtl(value: unknown, name?: string): asserts value is number | null {

@@ -9,6 +9,14 @@ type Range<V> = [V] extends [never] ? object : { gt?: V; gte?: V; lt?: V; lte?: 
 /** The literal types of a union of strings would forbid `{ gte: 'm' }`, so ranges take the whole type. */
 type Widened<V> = V extends string ? string : V extends number ? number : V
 
+/** What may be asked of a field that may hold anything. */
+type AnyOperators = Range<Ordered> & {
+  in?: readonly Bare[]
+  exists?: boolean
+  startsWith?: string
+  contains?: Bare
+}
+
 type Operators<V> = Range<Widened<Extract<V, Ordered>>> & {
   in?: readonly Extract<V, Bare>[]
   exists?: boolean
@@ -16,7 +24,7 @@ type Operators<V> = Range<Widened<Extract<V, Ordered>>> & {
   ([Extract<V, readonly unknown[]>] extends [never] ? object : { contains?: Extract<V, readonly unknown[]>[number] })
 
 /** A bare value is equality; an object holds operators, all of which must hold. */
-export type Condition<V> = Extract<V, Bare> | Operators<NonNullable<V>>
+export type Condition<V> = unknown extends V ? Bare | AnyOperators : Extract<V, Bare> | Operators<NonNullable<V>>
 
 /** Conditions by field or path, all of which must hold; `or` takes alternatives. */
 export type Where<T> = {

@@ -129,3 +129,33 @@ describe('destroying', () => {
     expect(await two.items.upsert({ id: 'b' })).toMatchObject({ id: 'b' })
   })
 })
+
+describe('destroying what cannot be', () => {
+  test('a database of another program is left alone', async () => {
+    const name = newName()
+    const theirs = await new Promise<IDBDatabase>((resolve, reject) => {
+      const request = indexedDB.open(name, 2)
+      request.addEventListener('success', () => resolve(request.result))
+      request.addEventListener('error', () => reject(request.error))
+    })
+    theirs.close()
+    const store = open(schema, name)
+    await expect(store.destroy()).rejects.toMatchObject({ code: 'invalid' })
+    expect((await indexedDB.databases()).find((database) => database.name === name)?.version).toBe(2)
+  })
+
+  test('a store that is closed says so, and a second close waits for the first', async () => {
+    const name = newName()
+    const store = open(schema, name)
+    const writing = store.items.upsert({ id: 'a' })
+    const order: string[] = []
+    await Promise.all([
+      writing.then(() => order.push('written')),
+      store.close().then(() => order.push('closed')),
+      store.close().then(() => order.push('closed again')),
+      expect(store.destroy()).rejects.toMatchObject({ code: 'closed' }),
+    ])
+    expect(order).toEqual(['written', 'closed', 'closed again'])
+    expect(await open(schema, name).items.get('a')).toMatchObject({ id: 'a' })
+  })
+})

@@ -1,5 +1,5 @@
 import { collection } from 'mayfly'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { open } from './support/stores.js'
 
 interface Item {
@@ -88,6 +88,38 @@ describe('many documents', () => {
     expect(result).toEqual({ written: 3000, stopped: true })
     expect(await store.deleteMany(new Set(['e1', 'e2', 'none']))).toEqual({ deleted: 2, stopped: false })
     expect(await store.upsertMany([])).toEqual({ written: 0, stopped: false })
+  })
+
+  test('a list is taken as it is when the call is made', async () => {
+    const store = fresh()
+    const docs = items(3)
+    const writing = store.upsertMany(docs)
+    docs.length = 0
+    expect(await writing).toEqual({ written: 3, stopped: false })
+    const ids = ['i0', 'i1']
+    const deleting = store.deleteMany(ids)
+    ids.length = 0
+    expect(await deleting).toEqual({ deleted: 2, stopped: false })
+  })
+
+  test('200,000 ids can be asked for at once', async () => {
+    const store = fresh()
+    await store.upsert({ id: 'i7', n: 7 })
+    const found = await store.getMany(Array.from({ length: 200_000 }, (_, n) => `i${n}`))
+    expect([found.length, found.filter(Boolean).length, found[7]?.n]).toEqual([200_000, 1, 7])
+  })
+
+  test('a listener that throws does not stop the writing', async () => {
+    const store = fresh()
+    const reported: unknown[] = []
+    vi.stubGlobal('reportError', (error: unknown) => reported.push(error))
+    const result = await store.upsertMany(items(2), {
+      onProgress: () => {
+        throw new Error('mine')
+      },
+    })
+    vi.unstubAllGlobals()
+    expect([result.written, reported.length]).toEqual([2, 1])
   })
 
   test('what cannot be iterated is refused', async () => {

@@ -185,6 +185,26 @@ describe('an indexed field that cannot be a key', () => {
   })
 })
 
+describe('options and functions that are none', () => {
+  test('are refused as bad input', async () => {
+    const things = fresh()
+    await things.upsert({ id: 'a' })
+    const { proxy, revoke } = Proxy.revocable({ id: 'a' }, {})
+    revoke()
+    const calls = [
+      things.upsert({ id: 'a' }, null as never),
+      things.delete('a', 5 as never),
+      things.upsertMany([], null as never),
+      things.deleteMany(['a'], 5 as never),
+      things.update('a', undefined as never),
+      things.upsert(proxy),
+      things.upsertMany([proxy]),
+    ]
+    for (const call of calls) await expect(call).rejects.toMatchObject({ code: 'invalid', collection: 'things' })
+    expect(await things.query().count()).toBe(1)
+  })
+})
+
 describe('ifMatch', () => {
   test('must be a string', async () => {
     const things = fresh()
@@ -226,7 +246,7 @@ describe('a bad declaration is refused at once', () => {
     expect(() => openStore('any', { things }, { durability: 'lazy' as never })).toThrow('durability')
     expect(() => openStore('any', { things }, { worker: 5 as never })).toThrow('worker')
     expect(() => collection({ indexing: 'lazy' as never })).toThrow('indexing')
-    for (const path of ['', 'a-b', 'a..b', '.a', 'a b', '1a', 5, undefined]) {
+    for (const path of ['', 'a-b', 'a..b', '.a', 'a b', '1a', '𝒜', '℘', 'a·', 5, undefined]) {
       expect(() => collection<Thing>().index(path as never)).toThrow('cannot be indexed')
     }
     expect(() => (collection<Thing>().index as (...paths: never[]) => unknown)()).toThrow('at least one field')

@@ -1,5 +1,6 @@
 import { collection } from 'mayfly'
 import { describe, expect, test } from 'vitest'
+import { advance } from './support/clock.js'
 import { newName, open } from './support/stores.js'
 
 interface Order {
@@ -210,5 +211,38 @@ describe('unique indexes', () => {
       'fulfilled',
       'fulfilled',
     ])
+  })
+})
+
+describe('tabs of different versions of the app', () => {
+  test('T15: one that merely reconnects does not bring its old defaultTtl back', async () => {
+    const name = newName()
+    const old = open({ orders: collection<Order>({ defaultTtl: 5 }) }, name)
+    await old.ready
+    const young = open({ orders: collection<Order>({ defaultTtl: 100 }).index('total') }, name)
+    await young.orders.upsert(order('a'))
+    advance(10)
+    expect(await old.orders.get('a')).toMatchObject({ id: 'a' })
+    await young.orders.setDefaultTtl(null)
+    expect(await old.orders.settings()).toMatchObject({ defaultTtl: null })
+    expect(await young.orders.get('a')).toMatchObject({ id: 'a' })
+  })
+
+  test('opening at once, with settings and indexes that differ, all succeed', async () => {
+    for (let round = 0; round < 10; round++) {
+      const name = newName()
+      await open({ orders: collection<Order>({ defaultTtl: 1 }) }, name).close()
+      const schemas = [
+        collection<Order>({ defaultTtl: 5 }),
+        collection<Order>({ defaultTtl: 5 }).index('total'),
+        collection<Order>({ defaultTtl: 6 }).index('customer'),
+        collection<Order>({ defaultTtl: 7 }).index('tags'),
+      ]
+      const stores = schemas.map((orders) => open({ orders }, name))
+      await Promise.all(stores.map((store) => store.ready))
+      await Promise.all(stores.map((store, at) => store.orders.upsert(order(`o${at}`))))
+      expect(await stores[0]!.orders.query().count()).toBe(4)
+      await Promise.all(stores.map((store) => store.close()))
+    }
   })
 })

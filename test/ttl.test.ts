@@ -665,3 +665,41 @@ describe('T24: anyone can ask', () => {
     expect(await store.notes.stats()).toEqual({ live: 1, expired: 1, nextExpiry: new Date(START + 1_010_000) })
   })
 })
+
+describe('a clock that was wrong for a while', () => {
+  test('T8: what an earlier setting had killed stays dead when the clock is right again', async () => {
+    const store = notes(10)
+    await store.notes.upsert({ id: 'old' })
+    advance(20)
+    expect(await exists(store, 'old')).toBe(false)
+    await store.notes.setDefaultTtl(null)
+    advance(-3600)
+    await store.notes.get('old')
+    advance(3601)
+    expect(await exists(store, 'old')).toBe(false)
+  })
+
+  test('T8: also when it was ahead of time', async () => {
+    const store = notes(10)
+    await store.notes.upsertMany([{ id: 'old' }, { id: 'later', ttl: 3600 }])
+    advance(20)
+    await store.notes.setDefaultTtl(100_000)
+    advance(10)
+    advance(86_400)
+    await store.notes.get('later')
+    advance(-86_400)
+    expect(await exists(store, 'old')).toBe(false)
+    expect(await exists(store, 'later')).toBe(true)
+  })
+
+  test('T8: it does not kill, one day, what was written since', async () => {
+    const store = notes(10)
+    await store.notes.upsert({ id: 'old' })
+    advance(86_400)
+    await store.notes.setDefaultTtl(null)
+    advance(-86_400)
+    await store.notes.upsert({ id: 'new' })
+    advance(86_401)
+    expect(await exists(store, 'new')).toBe(true)
+  })
+})

@@ -180,3 +180,28 @@ export async function queries(): Promise<void> {
   // @ts-expect-error
   store.orders.query({ order: 'up' })
 }
+
+// A field that may hold anything can be compared with anything, and a document may have further fields.
+interface Loose {
+  id: string
+  n: number
+  value?: unknown
+  [field: string]: unknown
+}
+const loose = openStore('loose', { all: collection<Loose>() }).all
+void loose.query({ where: { n: 5, value: { gt: 5 } } }).get()
+void loose.query({ where: { value: 'x' } }).get()
+
+// One kind of several can be patched by the fields that it has.
+type Shape = { id: string; kind: 'circle'; radius: number } | { id: string; kind: 'square'; side: number }
+const shapes = openStore('shapes', { all: collection<Shape>() }).all
+void shapes.patch('a', { radius: 1 })
+// @ts-expect-error
+void shapes.patch('a', { height: 1 })
+
+// A schema may be given a name.
+interface Shop {
+  orders: typeof orders
+}
+const shop: Shop = { orders }
+void openStore('shop', shop).orders.get('a')

@@ -167,7 +167,11 @@ export class Collection<T extends Identified> {
 
 type Without<T, K extends keyof T> = T extends unknown ? Omit<T, K> : never
 
-function guard({ ifMatch }: WriteOptions, collection: string): WriteOptions {
+function guard(options: WriteOptions, collection: string): WriteOptions {
+  if (typeof options !== 'object' || options === null) {
+    throw fail('invalid', { collection }, 'the options are an object with ifMatch.')
+  }
+  const { ifMatch } = options
   if (ifMatch === undefined) return {}
   if (typeof ifMatch === 'string') return { ifMatch }
   throw fail('invalid', { collection }, 'ifMatch is the _etag of a document that was read.')

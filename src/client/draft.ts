@@ -5,7 +5,7 @@ import type { Draft } from '../protocol.js'
 const LONGEST_ID = 1023
 
 /** Fields that a patch must not set: the store's own, and the ways to a prototype. */
-const UNTOUCHABLE = ['id', '_ts', '_etag', '__proto__', 'constructor', 'prototype']
+const UNTOUCHABLE = ['id', '_ts', '_etag', '__proto__', 'constructor']
 
 export function checkId(id: unknown, collection: string): asserts id is string {
   if (typeof id !== 'string') {
@@ -99,8 +99,13 @@ function prototypeOf(value: object): object | null {
 }
 
 function ownId(value: object): string | undefined {
-  const id: unknown = Object.getOwnPropertyDescriptor(value, 'id')?.value
-  return typeof id === 'string' && id !== '' ? id : undefined
+  try {
+    const id: unknown = Object.getOwnPropertyDescriptor(value, 'id')?.value
+    return typeof id === 'string' && id !== '' ? id : undefined
+  } catch {
+    // A proxy may refuse even this.
+    return undefined
+  }
 }
 
 /** A literal or a parsed object, of this window or another: its prototype, if it has one, is the last. */

@@ -1,4 +1,4 @@
-import { fromFailure, MayflyError } from '../errors.js'
+import { fail, fromFailure, MayflyError } from '../errors.js'
 import type { Draft, Operation, Written } from '../protocol.js'
 import { checkIterable, toDraft, toIds } from './draft.js'
 import { valueOf } from './queue.js'
@@ -33,17 +33,21 @@ export interface DeletedMany {
 /** How many documents go into one transaction. */
 const PART = 1000
 
-export function writeMany(
+export async function writeMany(
   queue: Queue,
   verb: 'createMany' | 'upsertMany',
   collection: string,
   docs: Iterable<unknown>,
   options: ManyOptions = {},
 ): Promise<WrittenMany> {
+  queue.checkOpen()
+  checkIterable(docs, collection)
+  checkOptions(options, collection)
+  const list = listOf(docs)
   return queue.job(async (send) => {
     const failures: MayflyError[] = []
     let written = 0
-    const stopped = await inParts(docs, collection, options, async (part) => {
+    const stopped = await inParts(list, options, async (part) => {
       const drafts = part.flatMap((doc): Draft[] => {
         try {
           return [toDraft(doc, collection, verb === 'createMany')]
@@ -61,29 +65,40 @@ export function writeMany(
   })
 }
 
-export function deleteMany(
+export async function deleteMany(
   queue: Queue,
   collection: string,
   ids: Iterable<string>,
   options: ManyOptions = {},
 ): Promise<DeletedMany> {
+  queue.checkOpen()
+  const list = toIds(ids, collection)
+  checkOptions(options, collection)
   return queue.job(async (send) => {
     let deleted = 0
-    const stopped = await inParts(toIds(ids, collection), collection, options, async (part) => {
+    const stopped = await inParts(list, options, async (part) => {
       deleted += (await ask(send, { verb: 'deleteMany', collection, ids: part }, deleted)) as number
     })
     return { deleted, stopped }
   })
 }
 
+/** The list as it is now: what the caller does with it afterwards has no effect. A generator is read as needed. */
+function listOf<T>(items: Iterable<T>): Iterable<T> {
+  return Array.isArray(items) ? [...items] : items
+}
+
+function checkOptions(options: unknown, collection: string): void {
+  if (typeof options === 'object' && options !== null) return
+  throw fail('invalid', { collection }, 'the options are an object with onProgress or signal.')
+}
+
 /** True when the signal stopped it. */
 async function inParts<T>(
   items: Iterable<T>,
-  collection: string,
   { onProgress, signal }: ManyOptions,
   commit: (part: T[]) => Promise<void>,
 ): Promise<boolean> {
-  checkIterable(items, collection)
   const total = Array.isArray(items) ? items.length : undefined
   let done = 0
   for (const part of parts(items)) {
@@ -112,7 +127,8 @@ function report(onProgress: ManyOptions['onProgress'], progress: Progress): void
   try {
     onProgress?.(progress)
   } catch (error) {
-    reportError(error)
+    if (typeof reportError === 'function') reportError(error)
+    else console.error(error)
   }
 }
 

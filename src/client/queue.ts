@@ -24,14 +24,14 @@ export class Queue {
   readonly #items: (Call | Job)[] = []
   #scheduled = false
   #busy = false
-  #closed = false
+  #ended: Promise<void> | undefined
 
   constructor(link: Link) {
     this.#link = link
   }
 
   checkOpen(): void {
-    if (this.#closed) throw fail('closed', {}, 'the store is closed. Open it again with openStore().')
+    if (this.#ended) throw fail('closed', {}, 'the store is closed. Open it again with openStore().')
   }
 
   /** One operation. What `make` throws rejects the call, and so does a closed store before that. */
@@ -59,11 +59,14 @@ export class Queue {
   }
 
   /** Ends the queue: what was asked finishes first, what is asked later is refused. */
-  async close(end: () => Promise<void>): Promise<void> {
-    if (this.#closed) return
-    const ended = this.job(end)
-    this.#closed = true
-    await ended
+  end(work: () => Promise<void>): Promise<void> {
+    this.checkOpen()
+    return (this.#ended = this.job(work))
+  }
+
+  /** Resolves when the queue has ended; undefined while it has not been asked to. */
+  get ended(): Promise<void> | undefined {
+    return this.#ended?.catch(() => undefined)
   }
 
   readonly #send: Send = (operations) => this.#link.run(operations)

@@ -11,7 +11,7 @@ export interface StoreMethods {
   readonly ready: Promise<void>
   /** Deletes what has expired from the disk, now. */
   sweep(): Promise<{ deleted: number }>
-  /** Lets what was asked finish, then closes. Every later call fails with `closed`. */
+  /** Lets what was asked finish, then closes. Every later call fails with `closed`, but for another `close`. */
   close(): Promise<void>
   /** Deletes the store with everything in it, for every tab, and closes it. */
   destroy(): Promise<void>
@@ -33,12 +33,12 @@ export function makeStore<S>(names: string[], link: Link): Store<S> {
   // Whoever waits for it hears of a failure; so does every call.
   ready.catch(() => undefined)
 
-  const close = () => queue.close(() => link.close())
+  const close = () => queue.ended ?? queue.end(() => link.close())
   const methods: Omit<StoreMethods, typeof Symbol.asyncDispose> = {
     ready,
     sweep: () => queue.job((send) => sweep(names, send)),
     close,
-    destroy: () => queue.close(async () => void valueOf(await link.destroy())),
+    destroy: async () => queue.end(async () => void valueOf(await link.destroy())),
   }
   const collections = names.map((name) => [name, new Collection(name, queue, updates)])
   return Object.freeze({

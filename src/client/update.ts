@@ -34,6 +34,13 @@ export class Updates {
     return new Promise((resolve, reject) => {
       this.#queue.checkOpen()
       checkId(id, collection)
+      if (typeof change !== 'function') {
+        throw fail(
+          'invalid',
+          { collection, id },
+          'an update is a function that makes the new document from the old one.',
+        )
+      }
       this.#list().push({ collection, id, change, resolve, reject })
     })
   }

@@ -32,7 +32,28 @@ export function deleteDatabase(shape: StoreShape): Promise<void> {
   const blocked = new Promise<void>((resolve) => {
     tell = resolve
   })
-  return patiently(shape, { done: deleteDB(shape.name, { blocked: tell }), blocked, begun: false })
+  const remove = async () => {
+    if (await isForeign(shape.name)) throw foreign(shape.name)
+    await deleteDB(shape.name, { blocked: tell })
+  }
+  return patiently(shape, { done: remove(), blocked, begun: false })
+}
+
+async function isForeign(name: string): Promise<boolean> {
+  try {
+    const database = await openDB(name, undefined, { upgrade: (_, __, ___, transaction) => transaction.abort() })
+    const isOurs = database.objectStoreNames.contains(MARKER)
+    database.close()
+    return !isOurs
+  } catch {
+    // There is none: looking was about to make one.
+    return false
+  }
+}
+
+function foreign(name: string) {
+  const sentence = `the database “${name}” was made by another program, so it is left alone. Give the store another name.`
+  return fail('invalid', {}, sentence)
 }
 
 async function connect(shape: StoreShape, version: number | undefined, hearing: Hearing): Promise<IDBDatabase> {
@@ -51,11 +72,7 @@ async function connect(shape: StoreShape, version: number | undefined, hearing: 
   })
   if (database.objectStoreNames.contains(MARKER)) return unwrap(database)
   database.close()
-  throw fail(
-    'invalid',
-    {},
-    `the database “${shape.name}” was made by another program, so it is left alone. Give the store another name.`,
-  )
+  throw foreign(shape.name)
 }
 
 function isComplete(database: IDBDatabase, { collections }: StoreShape): boolean {

@@ -27,6 +27,7 @@ export class Engine implements Link {
   readonly #connection: Connection
   readonly #waiting: Batch[] = []
   #working: Promise<void> | undefined
+  #declared = false
 
   constructor(shape: StoreShape, now: () => number) {
     this.#shape = shape
@@ -57,23 +58,16 @@ export class Engine implements Link {
   }
 
   async #work(): Promise<void> {
-    // While the database is being opened, more operations may join the first batch.
-    await this.#connection.get().catch(() => undefined)
     while (this.#waiting.length > 0) {
+      // While the database is being opened, more operations may join the batch.
+      const failure = await this.#connection.get().then(() => undefined, refusal)
       const batches = this.#waiting.splice(0)
-      const replies = await this.#answer(batches.flatMap((batch) => batch.operations))
-      for (const { operations, resolve } of batches) resolve(replies.splice(0, operations.length))
+      const operations = batches.flatMap((batch) => batch.operations)
+      const replies = failure ? operations.map(() => failure) : await this.#perform(operations, true)
+      let at = 0
+      for (const { operations, resolve } of batches) resolve(replies.slice(at, (at += operations.length)))
     }
     this.#working = undefined
-  }
-
-  async #answer(operations: Operation[]): Promise<Reply[]> {
-    try {
-      await this.#connection.get()
-    } catch (error) {
-      return operations.map(() => refusal(error))
-    }
-    return this.#perform(operations, true)
   }
 
   /** An aborted transaction has written nothing, so each operation is tried by itself: only the culprit fails. */
@@ -139,15 +133,32 @@ export class Engine implements Link {
     return deleted > 0
   }
 
+  /** Another tab that changes the database may take the connection away before it was of any use: then, again. */
   async #open(hearing: Hearing): Promise<IDBDatabase> {
-    const database = await openDatabase(this.#shape, hearing)
-    try {
-      await applyDeclared(database, this.#shape.collections, this.#clock)
-      return database
-    } catch (error) {
-      database.close()
-      throw error
+    for (;;) {
+      const state = { gone: false, inUse: false }
+      const gone = () => {
+        state.gone = true
+        if (state.inUse) hearing.gone()
+      }
+      let database: IDBDatabase | undefined
+      try {
+        database = await openDatabase(this.#shape, { ...hearing, gone })
+        await this.#declare(database)
+        state.inUse = true
+        if (!state.gone) return database
+      } catch (error) {
+        database?.close()
+        if (!state.gone) throw error
+      }
     }
+  }
+
+  /** Once: a tab that merely reconnects must not undo what another has set meanwhile. */
+  async #declare(database: IDBDatabase): Promise<void> {
+    if (this.#declared) return
+    await applyDeclared(database, this.#shape.collections, this.#clock)
+    this.#declared = true
   }
 }
 

@@ -21,6 +21,8 @@ export interface Setting {
   mark: number
   /** Expiry is final: what had died under earlier settings, whatever the present one says. */
   dead: Horizon
+  /** When that was noted. It holds only while the clock is past this, lest a clock once wrong bury new documents. */
+  since: number
 }
 
 /** Every record whose field is at or below these is dead. */
@@ -32,7 +34,7 @@ export interface Horizon {
 export const NOTHING: Horizon = { expiresAt: -Infinity, inheritsFrom: -Infinity }
 
 export function newSetting(defaultTtl: number | null): Setting {
-  return { defaultTtl, declared: defaultTtl, mark: -Infinity, dead: NOTHING }
+  return { defaultTtl, declared: defaultTtl, mark: -Infinity, dead: NOTHING, since: -Infinity }
 }
 
 /**
@@ -46,7 +48,8 @@ export function stamp(draft: Draft, now: number, etag: string): DocumentRecord {
   return { doc, inheritsFrom: now }
 }
 
-export function horizon({ defaultTtl, dead }: Setting, now: number): Horizon {
+export function horizon({ defaultTtl, dead: noted, since }: Setting, now: number): Horizon {
+  const dead = now < since ? NOTHING : noted
   if (defaultTtl === null) return dead
   const inherited = defaultTtl === -1 ? -Infinity : now - toMilliseconds(defaultTtl)
   return {
@@ -76,12 +79,12 @@ export function expiry(
 
 /** The setting after a change, which remembers everything that was dead before it. */
 export function change(setting: Setting, defaultTtl: number | null, now: number): Setting {
-  return { ...setting, defaultTtl, mark: now, dead: horizon(setting, now) }
+  return { ...setting, defaultTtl, mark: now, dead: horizon(setting, now), since: now }
 }
 
-/** The setting once the clock has leapt back: what a wrong clock buried must not bury new documents. */
-export function unwind(setting: Setting, now: number): Setting {
-  return { ...setting, mark: now, dead: NOTHING }
+/** Whether a change of the setting lies ahead of the clock, which has leapt back since. */
+export function isAhead({ since }: Setting, now: number): boolean {
+  return now < since
 }
 
 /** Whether anything that died under an earlier setting may still lie on the disk. */

@@ -55,7 +55,8 @@ export class Session {
     for (const operation of stretch.filter(isKeyed)) {
       const shelf = this.#shelf(operation)
       if (!wanted.has(shelf)) wanted.set(shelf, [])
-      wanted.get(shelf)!.push(...needs(operation))
+      const ids = wanted.get(shelf)!
+      for (const id of needs(operation)) ids.push(id)
     }
     return [...wanted].map(([shelf, ids]) => {
       shelf.forget()

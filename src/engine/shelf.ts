@@ -1,9 +1,12 @@
 import type { CollectionShape, Document } from '../protocol.js'
 import type { Clock } from './clock.js'
 import { EXPIRY_INDEXES, SETTING } from './layout.js'
-import { expiry, horizon, isDead, newSetting, unwind } from './life.js'
+import { expiry, horizon, isAhead, isDead, newSetting, NOTHING } from './life.js'
 import type { DocumentRecord, Horizon, Setting } from './life.js'
 import { result, results } from './request.js'
+
+/** How many records are asked for before the first are waited for. */
+const AT_ONCE = 10_000
 
 /** A collection inside one transaction: its setting, and its records as the operations so far have left them. */
 export class Shelf {
@@ -35,7 +38,7 @@ export class Shelf {
     const { mark } = this.setting
     const isTrue = this.#clock.heed(mark)
     const now = this.#clock.now()
-    if (!isTrue) this.alter(unwind(this.setting, now))
+    if (!isTrue) this.alter({ ...this.setting, mark: now })
     // Other tabs, and this one after a restart, must stand still at the same moment.
     else if (now > mark && this.#clock.standsStill) this.alter({ ...this.setting, mark: now })
   }
@@ -66,8 +69,11 @@ export class Shelf {
   /** Reads ahead what the coming operations ask for by id. */
   async fetch(ids: Iterable<string>): Promise<void> {
     const wanted = [...new Set(ids)]
-    const records = await results<DocumentRecord | undefined>(wanted.map((id) => this.store.get(id)))
-    wanted.forEach((id, at) => this.#known.set(id, records[at]))
+    for (let from = 0; from < wanted.length; from += AT_ONCE) {
+      const some = wanted.slice(from, from + AT_ONCE)
+      const records = await results<DocumentRecord | undefined>(some.map((id) => this.store.get(id)))
+      some.forEach((id, at) => this.#known.set(id, records[at]))
+    }
   }
 
   /** Forgets what was read ahead: an operation on the whole collection may change it. */
@@ -104,6 +110,8 @@ export class Shelf {
 
   put(record: DocumentRecord): void {
     const { id } = record.doc
+    // Of two clocks one was wrong. What the other had buried must not, one day, bury this document.
+    if (isAhead(this.setting, this.now)) this.alter({ ...this.setting, dead: NOTHING, since: this.now })
     this.store.put(record, id)
     this.#known.set(id, record)
   }
