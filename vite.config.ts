@@ -1,29 +1,54 @@
+import { fileURLToPath } from 'node:url'
 import { playwright } from '@vitest/browser-playwright'
 import { defineConfig } from 'vitest/config'
+import type { TestProjectConfiguration } from 'vitest/config'
 import { findBrowser, launchArguments } from './scripts/browser.mjs'
 
-const mayfly = new URL('./src/index.ts', import.meta.url).pathname
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 const executablePath = findBrowser()
 const { SEED, RUNS } = process.env
 const seed = Number(SEED ?? Math.floor(Math.random() * 2 ** 31))
 const runs = Number(RUNS ?? 500)
 
-/** Builds the package; `vitest` runs the same tests over fake-indexeddb and in a real browser. */
+const source = { alias: { mayfly: path('./src/index.ts') } }
+/** Workers come with the package as it is built. */
+const built = { alias: { mayfly: path('./dist/index.js') } }
+
+const chromium = {
+  enabled: true,
+  headless: true,
+  screenshotFailures: false,
+  provider: playwright({
+    launchOptions: { ...(executablePath ? { executablePath } : {}), args: launchArguments() },
+  }),
+  instances: [{ browser: 'chromium' as const }],
+}
+
+/** Tests that reach into IndexedDB on the engine's thread, or beneath the public API. */
+const sameThread = ['test/cost.test.ts', 'test/faults.test.ts', 'test/wire/**']
+
+function inWorker(name: string, engine: 'worker' | 'own worker'): TestProjectConfiguration {
+  return {
+    extends: true,
+    resolve: built,
+    test: {
+      name,
+      exclude: sameThread,
+      setupFiles: ['test/support/worker.ts'],
+      provide: { engine, runs: Math.ceil(runs / 4) },
+      browser: chromium,
+    },
+  }
+}
+
+/** The same tests over fake-indexeddb and in a real browser, with the engine in each place where it can be. */
 export default defineConfig({
-  resolve: { alias: { mayfly } },
-  build: {
-    target: 'es2022',
-    lib: { entry: 'src/index.ts', formats: ['es'], fileName: 'index' },
-    // The size that matters is that of the app's own bundle, and stack traces should be readable.
-    minify: false,
-    sourcemap: true,
-  },
   test: {
     include: ['test/**/*.test.ts'],
     // Generous, because machines are shared: no test waits for this when it passes.
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    provide: { seed, runs },
+    provide: { seed, runs, engine: 'here' },
     coverage: {
       provider: 'v8',
       include: ['src/**'],
@@ -33,24 +58,16 @@ export default defineConfig({
     projects: [
       {
         extends: true,
+        resolve: source,
         test: { name: 'fake-indexeddb', environment: 'node', setupFiles: ['test/support/fake.ts'] },
       },
       {
         extends: true,
-        test: {
-          name: 'chromium',
-          setupFiles: ['test/support/real.ts'],
-          browser: {
-            enabled: true,
-            headless: true,
-            screenshotFailures: false,
-            provider: playwright({
-              launchOptions: { ...(executablePath ? { executablePath } : {}), args: launchArguments() },
-            }),
-            instances: [{ browser: 'chromium' }],
-          },
-        },
+        resolve: source,
+        test: { name: 'chromium', exclude: ['test/wire/**'], setupFiles: ['test/support/real.ts'], browser: chromium },
       },
+      inWorker('worker', 'worker'),
+      inWorker('own-worker', 'own worker'),
     ],
   },
 })

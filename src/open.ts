@@ -1,21 +1,31 @@
+import { Local } from './client/local.js'
+import { Remote } from './client/remote.js'
+import { startWorker } from './client/start.js'
 import { makeStore } from './client/store.js'
 import type { Store, StoreMethods } from './client/store.js'
-import { Engine } from './engine/engine.js'
 import { fail } from './errors.js'
-import type { CollectionShape } from './protocol.js'
+import type { CollectionShape, Link, Listen, StoreShape } from './protocol.js'
 import type { Schema } from './schema.js'
 
 export interface StoreOptions {
-  /** The thread of the engine. `false`: this one. */
-  worker?: false | undefined
+  /**
+   * The thread of the engine. Left out: a worker of the package's own. A function that makes a Worker
+   * from `mayfly/worker`, where that needs help. `false`: this thread, as a service worker must.
+   */
+  worker?: false | (() => Worker) | undefined
   /** `'strict'` waits for the disk at every commit: it differs only when the power fails. */
   durability?: 'relaxed' | 'strict' | undefined
+  /** `'manual'` deletes what has expired only when `store.sweep()` is called, not by itself in idle time. */
+  sweep?: 'idle' | 'manual' | undefined
   /**
    * For how many seconds a tab that does not let go of the database may hold up a change of it before
    * calls fail with `blocked`; 5 unless told, `Infinity` to wait as long as it takes. The next call tries again.
    */
   patience?: number | undefined
 }
+
+/** Brings the engine to this thread. */
+export type LoadEngine = () => Promise<new (shape: StoreShape, listen: Listen) => Link>
 
 /** Names that mean something else on a store, or on every object. */
 const RESERVED = new Set(
@@ -35,43 +45,43 @@ type Reserved =
   | 'finally'
   | 'constructor'
 
-type Allowed<S> = { [K in keyof S]: K extends Reserved ? never : S[K] }
+export type Allowed<S> = { [K in keyof S]: K extends Reserved ? never : S[K] }
 
-/**
- * Opens a store, making it when there is none. Returns at once: calls wait for the opening.
- * Collections and indexes may be added at any time; what is not declared any more is left alone.
- */
-export function openStore<S extends Schema<keyof S>>(
-  name: string,
-  schema: S & Allowed<S>,
-  options: StoreOptions = {},
-): Store<S> {
+export function open<S>(name: string, schema: object, options: StoreOptions, load: LoadEngine): Store<S> {
   if (typeof name !== 'string' || name === '') {
     throw fail('invalid', {}, 'a store needs a name: a string that is not empty.')
   }
-  const { worker, durability = 'relaxed', patience = 5 } = options
-  if (worker !== undefined && worker !== false) {
-    throw fail('invalid', {}, 'worker is false: the engine runs on this thread.')
+  const { worker, durability = 'relaxed', sweep = 'idle', patience = 5 } = options
+  if (worker !== undefined && worker !== false && typeof worker !== 'function') {
+    throw fail('invalid', {}, 'worker is false, or a function that makes a Worker.')
   }
   if (durability !== 'relaxed' && durability !== 'strict') {
     throw fail('invalid', {}, "durability is 'relaxed', which is the default, or 'strict'.")
+  }
+  if (sweep !== 'idle' && sweep !== 'manual') {
+    throw fail('invalid', {}, "sweep is 'idle', which is the default, or 'manual'.")
   }
   if (typeof patience !== 'number' || !(patience >= 0)) {
     throw fail('invalid', {}, 'patience is a number of seconds, or Infinity.')
   }
   const collections = shapesOf(schema)
-  const engine = new Engine({ name, collections, durability, patience }, () => Date.now())
+  const shape: StoreShape = { name, collections, durability, patience }
+  const connect = (listen: Listen): Link =>
+    worker === false
+      ? new Local(async () => new (await load())(shape, listen))
+      : new Remote(shape, () => startWorker(worker), listen)
   return makeStore<S>(
     collections.map((collection) => collection.name),
-    engine,
+    connect,
+    sweep === 'idle',
   )
 }
 
-function shapesOf(schema: Schema): CollectionShape[] {
+function shapesOf(schema: object): CollectionShape[] {
   if (typeof schema !== 'object' || schema === null) {
     throw fail('invalid', {}, 'a store needs its collections: { orders: collection<Order>() }.')
   }
-  return Object.entries(schema).map(([name, definition]) => {
+  return Object.entries(schema as Schema).map(([name, definition]) => {
     checkName(name)
     if (!definition?.shape) {
       throw fail(

@@ -60,6 +60,15 @@ export interface Written {
 export interface SweepSlice {
   deleted: number
   more: boolean
+  /** When the next one expires, if that was asked and there are no more now; null when none will. */
+  next: number | null
+}
+
+/** What came of some time that was given for deletion. */
+export interface Tidied {
+  deleted: number
+  /** In how many milliseconds to come again; null: when told. */
+  wait: number | null
 }
 
 export interface StatsInMs {
@@ -97,7 +106,7 @@ export type Operation =
   | Verb<'settings'>
   | Verb<'setDefaultTtl', { defaultTtl: number | null }>
   | Verb<'stats'>
-  | Verb<'sweep', { limit: number }>
+  | Verb<'sweep', { limit: number; ahead?: boolean }>
 
 export interface IndexShape {
   paths: string[]
@@ -119,10 +128,51 @@ export interface StoreShape {
   patience: number
 }
 
+/** What the engine says of its own accord: something expires in so many milliseconds, earlier than was known. */
+export interface EngineEvent {
+  due: number
+}
+
+export type Listen = (event: EngineEvent) => void
+
 /** The engine as the page sees it. No method rejects: failures are replies. */
 export interface Link {
   open(): Promise<Reply>
   run(operations: Operation[]): Promise<Reply[]>
+  /** Deletes what has expired, behind the requests, for at most so many milliseconds. */
+  tidy(budget: number): Promise<Tidied>
+  /** Deletes all that has expired, behind the requests; the value is how many that were. */
+  sweep(): Promise<Reply>
+  /** Lets go of everything that other tabs may need: the page is about to sleep. The next call wakes it. */
+  rest(): void
+  close(): Promise<void>
+  destroy(): Promise<Reply>
+}
+
+/** The first message of a worker. */
+export interface Hello {
+  mayfly: 'hello'
+  protocol: number
+  /** The name of a lock that the worker holds for as long as it lives. */
+  alive?: string
+}
+
+/** Part of a long list, sent ahead of the reply that it belongs to. */
+export interface Piece {
+  mayfly: 'piece'
+  call: number
+  reply: number
+  items: unknown[]
+}
+
+export type Notice = Hello | Piece | { mayfly: 'event'; event: EngineEvent }
+
+/** The engine as it is called over the wire. */
+export interface Wire {
+  open(shape: StoreShape): Promise<Reply>
+  run(call: number, operations: Operation[]): Promise<Reply[]>
+  tidy(budget: number): Promise<Tidied>
+  sweep(): Promise<Reply>
   close(): Promise<void>
   destroy(): Promise<Reply>
 }

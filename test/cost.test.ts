@@ -58,7 +58,6 @@ describe('the rules stay cheap', () => {
   })
 
   test('T18: a sweep reads only what has expired', async () => {
-    const costs = []
     for (const length of [300, 6000]) {
       const store = await filled(length, (at) => (at < 100 ? 5 : 500))
       advance(5)
@@ -66,10 +65,11 @@ describe('the rules stay cheap', () => {
       const cost = await countRequests(async () => deleted.push(await store.sweep()))
       expect(deleted).toEqual([{ deleted: 100 }])
       expect(await store.items.query().count()).toBe(length - 100)
-      costs.push(cost)
+      // It goes in slices, whose size depends on who else is asking. Each reads the setting, and keys of the dead.
+      const { transaction: slices = 0, ...requests } = cost
+      expect(slices).toBeLessThanOrEqual(25)
+      expect(requests).toEqual({ get: slices, getAllKeys: 2 * slices, delete: 100 })
     }
-    expect(costs[1]).toEqual(costs[0])
-    expect(costs[0]).toEqual({ transaction: 1, get: 1, getAllKeys: 2, delete: 100 })
   })
 
   test('T14: a sweep does not look at a collection whose TTL is off', async () => {

@@ -1,4 +1,4 @@
-import { collection } from 'mayfly'
+import { collection, MayflyError } from 'mayfly'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { advance } from './support/clock.js'
 import { newName, open } from './support/stores.js'
@@ -93,6 +93,22 @@ describe('full storage', () => {
     await expect(writing).rejects.toThrow(`The ${committed} before were committed.`)
     isFull = false
     expect(await items.query().count()).toBe(committed)
+  })
+})
+
+describe('no IndexedDB', () => {
+  test('where there is no IndexedDB every call says so', async () => {
+    const original = globalThis.indexedDB
+    Object.defineProperty(globalThis, 'indexedDB', { value: undefined, configurable: true })
+    try {
+      const store = open({ items: collection<Item>() })
+      await expect(store.ready).rejects.toBeInstanceOf(MayflyError)
+      await expect(store.ready).rejects.toMatchObject({ code: 'unavailable' })
+      await expect(store.items.get('a')).rejects.toMatchObject({ code: 'unavailable' })
+      await store.close()
+    } finally {
+      Object.defineProperty(globalThis, 'indexedDB', { value: original, configurable: true })
+    }
   })
 })
 

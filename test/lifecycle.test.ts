@@ -1,4 +1,4 @@
-import { collection, MayflyError, openStore } from 'mayfly'
+import { collection } from 'mayfly'
 import { describe, expect, test } from 'vitest'
 import { newName, open } from './support/stores.js'
 
@@ -19,20 +19,6 @@ describe('opening', () => {
     ])
     expect(calls).toMatchObject([{ id: 'a' }, { id: 'a' }, 1])
     expect(await store.ready).toBeUndefined()
-  })
-
-  test('where there is no IndexedDB every call says so', async () => {
-    const original = globalThis.indexedDB
-    Object.defineProperty(globalThis, 'indexedDB', { value: undefined, configurable: true })
-    try {
-      const store = openStore(newName(), schema)
-      await expect(store.ready).rejects.toBeInstanceOf(MayflyError)
-      await expect(store.ready).rejects.toMatchObject({ code: 'unavailable' })
-      await expect(store.items.get('a')).rejects.toMatchObject({ code: 'unavailable' })
-      await store.close()
-    } finally {
-      Object.defineProperty(globalThis, 'indexedDB', { value: original, configurable: true })
-    }
   })
 
   test('strict durability behaves the same', async () => {
@@ -99,7 +85,7 @@ describe('closing', () => {
     const name = newName()
     let items
     {
-      await using store = openStore(name, schema, { worker: false })
+      await using store = open(schema, name)
       await store.items.upsert({ id: 'a' })
       items = store.items
     }

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { collection, MayflyError, openStore } from 'mayfly'
+import { collection, MayflyError } from 'mayfly'
 import type { Collection, Store } from 'mayfly'
 import { expect, inject, test } from 'vitest'
 import { history } from './support/actions.js'
@@ -7,7 +7,7 @@ import type { Action, Step } from './support/actions.js'
 import { advance, resetClock, START } from './support/clock.js'
 import { Model, Refusal } from './support/model.js'
 import type { Note, Shown } from './support/model.js'
-import { newName } from './support/stores.js'
+import { newName, open } from './support/stores.js'
 
 interface StoredNote extends Note {
   _etag: string
@@ -26,7 +26,7 @@ class Tabs {
 
   constructor(declared: number | null) {
     this.#model = new Model(START, declared)
-    this.#stores = [0, 1].map(() => openStore(this.#name, schemaOf(declared), { worker: false }))
+    this.#stores = [0, 1].map(() => open(schemaOf(declared), this.#name))
   }
 
   async play(steps: Step[]): Promise<void> {
@@ -83,7 +83,7 @@ class Tabs {
 
   async #restart(tab: 0 | 1, declared: number | null): Promise<void> {
     await this.#stores[tab]!.close()
-    this.#stores[tab] = openStore(this.#name, schemaOf(declared), { worker: false })
+    this.#stores[tab] = open(schemaOf(declared), this.#name)
     await this.#stores[tab].ready
     this.#model.declare(declared)
     await this.#call(this.#stores[tab].notes, [{ do: 'stats' }, { do: 'settings' }])

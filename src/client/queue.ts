@@ -48,6 +48,12 @@ export class Queue {
     })
   }
 
+  /** Work that begins in its turn, and for which nothing that is asked later waits. */
+  async aside<T>(work: () => Promise<T>): Promise<T> {
+    const { begun } = await this.job(async () => ({ begun: work() }))
+    return begun
+  }
+
   add(job: Job): void {
     this.checkOpen()
     this.#push(job)

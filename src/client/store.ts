@@ -1,9 +1,10 @@
 import type { Identified } from '../document.js'
-import type { Link, SweepSlice } from '../protocol.js'
+import type { Link, Listen } from '../protocol.js'
 import type { CollectionDefinition } from '../schema.js'
 import { Collection } from './collection.js'
+import { Housekeeping } from './housekeeping.js'
+import { watchPresence } from './presence.js'
 import { Queue, valueOf } from './queue.js'
-import type { Send } from './queue.js'
 import { Updates } from './update.js'
 
 export interface StoreMethods {
@@ -23,22 +24,40 @@ type DocumentOf<D> = D extends CollectionDefinition<infer T extends Identified> 
 
 export type Store<S> = { readonly [K in keyof S]: Collection<DocumentOf<S[K]>> } & StoreMethods
 
-/** How many documents a sweep deletes in one transaction. */
-const SLICE = 500
-
-export function makeStore<S>(names: string[], link: Link): Store<S> {
+/** Makes the page's side of a store. `connect` reaches the engine, and is told what to do with what it says. */
+export function makeStore<S>(names: string[], connect: (listen: Listen) => Link, cleansByItself: boolean): Store<S> {
+  const link = connect(({ due }) => housekeeping.wake(due))
+  const housekeeping = new Housekeeping(link)
   const queue = new Queue(link)
   const updates = new Updates(queue)
-  const ready = link.open().then((reply) => void valueOf(reply))
+  const ready = link.open().then((reply) => {
+    valueOf(reply)
+    if (cleansByItself && !queue.ended) housekeeping.start()
+  })
   // Whoever waits for it hears of a failure; so does every call.
   ready.catch(() => undefined)
+  const unwatch = watchPresence(
+    () => {
+      housekeeping.stop()
+      link.rest()
+    },
+    () => {
+      if (cleansByItself) housekeeping.start()
+    },
+  )
 
-  const close = () => queue.ended ?? queue.end(() => link.close())
+  const end = <T>(work: () => Promise<T>) => {
+    const ended = queue.end(async () => void (await work()))
+    housekeeping.stop()
+    unwatch()
+    return ended
+  }
+  const close = () => queue.ended ?? end(() => link.close())
   const methods: Omit<StoreMethods, typeof Symbol.asyncDispose> = {
     ready,
-    sweep: () => queue.job((send) => sweep(names, send)),
+    sweep: async () => ({ deleted: valueOf(await queue.aside(() => link.sweep())) as number }),
     close,
-    destroy: async () => queue.end(async () => void valueOf(await link.destroy())),
+    destroy: async () => end(async () => valueOf(await link.destroy())),
   }
   const collections = names.map((name) => [name, new Collection(name, queue, updates)])
   return Object.freeze({
@@ -47,17 +66,4 @@ export function makeStore<S>(names: string[], link: Link): Store<S> {
     // Not every browser has it; without the guard the method would be called "undefined".
     ...(Symbol.asyncDispose ? { [Symbol.asyncDispose]: close } : {}),
   }) as unknown as Store<S>
-}
-
-async function sweep(names: string[], send: Send): Promise<{ deleted: number }> {
-  let deleted = 0
-  for (const collection of names) {
-    for (let more = true; more;) {
-      const [reply] = await send([{ verb: 'sweep', collection, limit: SLICE }])
-      const slice = valueOf(reply) as SweepSlice
-      deleted += slice.deleted
-      more = slice.more
-    }
-  }
-  return { deleted }
 }

@@ -20,15 +20,20 @@ export async function census(shelf: Shelf): Promise<{ live: number; expired: num
 }
 
 export async function stats(shelf: Shelf): Promise<StatsInMs> {
+  const [next, counts] = await Promise.all([nextExpiry(shelf), census(shelf)])
+  return { ...counts, nextExpiry: next }
+}
+
+/** When the next document expires; null when none will. */
+export async function nextExpiry(shelf: Shelf): Promise<number | null> {
   const { defaultTtl } = shelf.setting
   const fields: (keyof Horizon)[] =
     defaultTtl === null ? [] : defaultTtl === -1 ? ['expiresAt'] : ['expiresAt', 'inheritsFrom']
   const coming = fields.map((field) =>
     expiryAtEdge(shelf, field, IDBKeyRange.lowerBound(shelf.edge[field], true), 'next'),
   )
-  const counts = await census(shelf)
   const next = (await Promise.all(coming)).filter((at) => at !== null)
-  return { ...counts, nextExpiry: next.length > 0 ? Math.min(...next) : null }
+  return next.length > 0 ? Math.min(...next) : null
 }
 
 /** When the first, or the last, record of a range of an expiry index expires. */

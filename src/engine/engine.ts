@@ -1,19 +1,23 @@
-import { toFailure } from '../errors.js'
-import type { Place } from '../errors.js'
-import type { Link, Operation, Reply, StoreShape, SweepSlice } from '../protocol.js'
+import type { Link, Listen, Operation, Reply, StoreShape, Tidied } from '../protocol.js'
+import { Alone } from './alone.js'
 import { Clock } from './clock.js'
+import type { Clocks } from './clock.js'
 import { Connection } from './connection.js'
 import type { Hearing } from './connection.js'
 import { deleteDatabase, openDatabase } from './database.js'
-import { committed } from './request.js'
-import { Session, writes } from './session.js'
-import { applyDeclared, remember } from './settings.js'
+import { Grapevine } from './grapevine.js'
+import { Pace } from './pace.js'
+import { Performer, refusal } from './performer.js'
+import type { Session } from './session.js'
+import { applyDeclared } from './settings.js'
+import { Sweeper } from './sweeper.js'
 
-/** How many documents are deleted at once to make room for a write. */
-const ROOM = 1000
+/** When another tab is deleting, this one looks again after this many milliseconds. */
+const ANOTHER_IS_AT_IT = 500
 
-/** How often a transaction is begun anew because the connection was closed in between. */
-const ATTEMPTS = 3
+const SYSTEM: Clocks = { wall: () => Date.now(), steady: () => performance.now() }
+
+const DONE: Reply = { ok: true, value: undefined }
 
 interface Batch {
   operations: Operation[]
@@ -25,14 +29,34 @@ export class Engine implements Link {
   readonly #shape: StoreShape
   readonly #clock: Clock
   readonly #connection: Connection
+  readonly #performer: Performer
+  readonly #pace: Pace
+  readonly #sweeper: Sweeper
+  readonly #grapevine: Grapevine
+  readonly #alone: Alone
   readonly #waiting: Batch[] = []
   #working: Promise<void> | undefined
+  #tidying: Promise<unknown> | undefined
   #declared = false
 
-  constructor(shape: StoreShape, now: () => number) {
+  constructor(shape: StoreShape, listen: Listen, clocks = SYSTEM) {
     this.#shape = shape
-    this.#clock = new Clock(now)
+    this.#clock = new Clock(clocks)
+    this.#pace = new Pace(clocks.steady)
     this.#connection = new Connection(shape, (hearing) => this.#open(hearing))
+    this.#performer = new Performer(shape, this.#clock, this.#connection, (session) => this.#announce(session))
+    this.#grapevine = new Grapevine(shape.name, ({ collection, at }) => this.#sweeper.note(collection, at))
+    this.#alone = new Alone(`mayfly-sweep:${shape.name}`)
+    this.#sweeper = new Sweeper(
+      shape.collections.filter(({ indexing }) => indexing !== 'none').map(({ name }) => name),
+      {
+        clocks,
+        listen,
+        clock: this.#clock,
+        pace: this.#pace,
+        slice: (collection, limit, ahead) => this.#performer.slice(collection, limit, ahead),
+      },
+    )
   }
 
   open(): Promise<Reply> {
@@ -40,16 +64,38 @@ export class Engine implements Link {
   }
 
   run(operations: Operation[]): Promise<Reply[]> {
+    this.#pace.asked()
     return new Promise((resolve) => {
       this.#waiting.push({ operations, resolve })
       this.#working ??= this.#work()
     })
   }
 
+  async tidy(budget: number): Promise<Tidied> {
+    if (!this.#sweeper.isDue) return this.#sweeper.report(0)
+    const tidying = this.#alone.run(() => this.#sweeper.tidy(budget))
+    this.#tidying = Promise.all([this.#tidying, tidying])
+    return (await tidying) ?? this.#sweeper.report(0, ANOTHER_IS_AT_IT)
+  }
+
+  sweep(): Promise<Reply> {
+    const sweeping = this.#sweeper.sweep().then((value): Reply => ({ ok: true, value }), refusal)
+    this.#tidying = Promise.all([this.#tidying, sweeping])
+    return sweeping
+  }
+
+  rest(): void {
+    void this.close()
+  }
+
   /** Lets what was asked finish first. */
   async close(): Promise<void> {
     await this.#working
+    await this.#tidying
+    // What was asked meanwhile needs the connection, or has opened another.
+    if (this.#working) return
     this.#connection.close()
+    this.#grapevine.close()
   }
 
   async destroy(): Promise<Reply> {
@@ -63,78 +109,28 @@ export class Engine implements Link {
       const failure = await this.#connection.get().then(() => undefined, refusal)
       const batches = this.#waiting.splice(0)
       const operations = batches.flatMap((batch) => batch.operations)
-      const replies = failure ? operations.map(() => failure) : await this.#perform(operations, true)
+      const replies = failure ? operations.map(() => failure) : await this.#performer.perform(operations)
       let at = 0
-      for (const { operations, resolve } of batches) resolve(replies.slice(at, (at += operations.length)))
+      for (const { operations, resolve } of batches) {
+        resolve(replies.slice(at, (at += operations.length)))
+        this.#pace.answered()
+      }
     }
     this.#working = undefined
   }
 
-  /** An aborted transaction has written nothing, so each operation is tried by itself: only the culprit fails. */
-  async #perform(operations: Operation[], mayMakeRoom: boolean): Promise<Reply[]> {
-    try {
-      return await this.#transact(operations)
-    } catch (error) {
-      const isFull = toFailure(error).code === 'quota'
-      if (isFull && mayMakeRoom && (await this.#makeRoom())) return this.#perform(operations, false)
-      if (operations.length === 1) return [refusal(error, operations[0])]
-      const replies: Reply[] = []
-      for (const operation of operations) replies.push(...(await this.#perform([operation], false)))
-      return replies
+  /** What was committed may expire earlier than anything that was known: here, and to the other tabs. */
+  #announce({ shelves }: Session): void {
+    for (const { shape, due } of shelves) {
+      if (due === Infinity) continue
+      const news = { collection: shape.name, at: due }
+      if (this.#sweeper.note(news.collection, news.at)) this.#grapevine.tell(news)
     }
-  }
-
-  async #transact(operations: Operation[]): Promise<Reply[]> {
-    const names = new Set(operations.map((operation) => operation.collection))
-    const shapes = this.#shape.collections.filter(({ name }) => names.has(name))
-    const transaction = await this.#begin([...names], operations.some(writes))
-    const session = new Session(transaction, shapes, this.#clock)
-    const done = committed(transaction)
-    try {
-      const replies = await session.run(operations)
-      transaction.commit()
-      await done
-      // What was told of the dead has to last; when the disk is full, telling it is more important.
-      if (session.unsettled.length > 0) await this.#remember(session).catch(() => undefined)
-      return replies
-    } catch (error) {
-      return await abort(transaction, done, error)
-    }
-  }
-
-  async #remember({ unsettled }: Session): Promise<void> {
-    await remember(await this.#connection.get(), unsettled, this.#clock)
-  }
-
-  async #begin(names: string[], writing: boolean): Promise<IDBTransaction> {
-    for (let attempt = 1; ; attempt++) {
-      const database = await this.#connection.get()
-      try {
-        const { durability } = this.#shape
-        return database.transaction(names, writing ? 'readwrite' : 'readonly', { durability })
-      } catch (error) {
-        if (attempt === ATTEMPTS) throw error
-        this.#connection.close()
-      }
-    }
-  }
-
-  /** Deletes what has expired; true when that was anything. */
-  async #makeRoom(): Promise<boolean> {
-    let deleted = 0
-    for (const { name: collection } of this.#shape.collections) {
-      for (let more = true; more;) {
-        const [reply] = await this.#perform([{ verb: 'sweep', collection, limit: ROOM }], false)
-        const slice = reply?.ok ? (reply.value as SweepSlice) : { deleted: 0, more: false }
-        deleted += slice.deleted
-        more = slice.more
-      }
-    }
-    return deleted > 0
   }
 
   /** Another tab that changes the database may take the connection away before it was of any use: then, again. */
   async #open(hearing: Hearing): Promise<IDBDatabase> {
+    this.#grapevine.open()
     for (;;) {
       const state = { gone: false, inUse: false }
       const gone = () => {
@@ -160,23 +156,4 @@ export class Engine implements Link {
     await applyDeclared(database, this.#shape.collections, this.#clock)
     this.#declared = true
   }
-}
-
-const DONE: Reply = { ok: true, value: undefined }
-
-function refusal(error: unknown, place?: Place): Reply {
-  return { ok: false, failure: toFailure(error, place) }
-}
-
-/** Undoes a transaction and throws the reason that says most: the transaction's own, where it has one. */
-async function abort(transaction: IDBTransaction, done: Promise<void>, error: unknown): Promise<never> {
-  try {
-    transaction.abort()
-  } catch {
-    // It has ended already.
-  }
-  await done.catch((reason: Error) => {
-    throw reason.name === 'AbortError' ? error : reason
-  })
-  throw error
 }

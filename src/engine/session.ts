@@ -6,20 +6,6 @@ import { isKeyed, needs, verbs } from './verbs.js'
 import type { KeyedOperation } from './verbs.js'
 import { wholes } from './whole.js'
 
-const READS: ReadonlySet<Operation['verb']> = new Set([
-  'get',
-  'getMany',
-  'expiresAt',
-  'find',
-  'count',
-  'settings',
-  'stats',
-])
-
-export function writes({ verb }: Operation): boolean {
-  return !READS.has(verb)
-}
-
 /** Operations in one transaction, in order, each with a reply of its own. */
 export class Session {
   readonly #shelves = new Map<string, Shelf>()
@@ -43,6 +29,10 @@ export class Session {
     }
     for (const shelf of this.#shelves.values()) shelf.settle()
     return replies
+  }
+
+  get shelves(): Iterable<Shelf> {
+    return this.#shelves.values()
   }
 
   /** What must still be stored before the replies may go out, when the transaction could only read. */

@@ -16,6 +16,8 @@ export class Shelf {
   /** The setting has to be stored before anybody is answered. */
   dirty = false
   now = 0
+  /** The earliest expiry among what was written here. */
+  due = Infinity
   readonly #clock: Clock
   readonly #known = new Map<string, DocumentRecord | undefined>()
   readonly #handedOut = new Set<DocumentRecord>()
@@ -86,7 +88,8 @@ export class Shelf {
   find(id: string): DocumentRecord | undefined {
     const record = this.#known.get(id)
     if (!record || !isDead(record, this.edge)) return record
-    if (this.writable) this.remove(id)
+    // What a clock that has just leapt calls dead is not deleted on its word.
+    if (this.writable && this.#clock.probation === 0) this.remove(id)
     else this.admits(record)
     return undefined
   }
@@ -114,6 +117,7 @@ export class Shelf {
     if (isAhead(this.setting, this.now)) this.alter({ ...this.setting, dead: NOTHING, since: this.now })
     this.store.put(record, id)
     this.#known.set(id, record)
+    this.due = Math.min(this.due, expiry(record, this.setting) ?? Infinity)
   }
 
   remove(id: string): void {

@@ -1,6 +1,6 @@
 import { fail } from '../errors.js'
 import type { Operation, Settings, SweepSlice } from '../protocol.js'
-import { stats } from './census.js'
+import { nextExpiry, stats } from './census.js'
 import { count, find } from './find.js'
 import { everyId, NEEDS_INDEX } from './layout.js'
 import { change, NOTHING, remembers } from './life.js'
@@ -27,6 +27,8 @@ export const wholes = {
       throw fail('invalid', { collection: shape.name }, NEEDS_INDEX)
     }
     shelf.alter(change(setting, defaultTtl, now))
+    // Anything may have expired by this, or be about to.
+    shelf.due = -Infinity
   },
 
   clear({ store }: Shelf) {
@@ -34,7 +36,7 @@ export const wholes = {
   },
 
   /** Deletes at most `limit` documents that have expired. */
-  async sweep(shelf: Shelf, { limit }: Of<'sweep'>): Promise<SweepSlice> {
+  async sweep(shelf: Shelf, { limit, ahead = false }: Of<'sweep'>): Promise<SweepSlice> {
     const graves = shelf.graves()
     // One more than may be deleted shows that there are more.
     const requests = graves.map(({ index, range }) => index.getAllKeys(range, limit + 1))
@@ -44,6 +46,6 @@ export const wholes = {
     const more = dead.length > slice.length
     // With the last of them gone there is nothing left to remember.
     if (!more && remembers(shelf.setting)) shelf.alter({ ...shelf.setting, dead: NOTHING })
-    return { deleted: slice.length, more }
+    return { deleted: slice.length, more, next: ahead && !more ? await nextExpiry(shelf) : null }
   },
 }

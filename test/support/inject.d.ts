@@ -1,4 +1,6 @@
+/// <reference types="vite/client" />
 import 'vitest'
+import type { Place } from './workers.js'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -6,5 +8,6 @@ declare module 'vitest' {
     seed: number
     /** How many histories the model test plays. */
     runs: number
+    engine: Place
   }
 }

@@ -1,5 +1,7 @@
 import { openStore } from 'mayfly'
 import type { Schema, Store, StoreOptions } from 'mayfly'
+import { inject } from 'vitest'
+import { engineOptions } from './workers.js'
 
 const opened: Store<object>[] = []
 let names = 0
@@ -11,9 +13,10 @@ export function newName(): string {
   return `test-${++names}-${crypto.randomUUID()}`
 }
 
-/** Opens a store on this thread, and destroys it after the test. */
-export function open<S extends Schema>(schema: S, name = newName(), options: StoreOptions = {}): Store<S> {
-  const store = openStore(name, schema as never, { worker: false, ...options }) as unknown as Store<S>
+/** Opens a store with its engine where the project wants it, and closes it after the test. */
+export function open<S extends Schema<keyof S>>(schema: S, name = newName(), options: StoreOptions = {}): Store<S> {
+  const all: StoreOptions = { ...engineOptions(inject('engine')), sweep: 'manual', ...options }
+  const store = openStore(name, schema as never, all) as unknown as Store<S>
   opened.push(store)
   return store
 }

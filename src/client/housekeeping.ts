@@ -1,0 +1,57 @@
+import type { Link } from '../protocol.js'
+import { Alarm } from './alarm.js'
+import { idle } from './idle.js'
+
+/** How long the engine may delete each time it is asked, in milliseconds. */
+const BUDGET = 50
+
+/** After a failure it tries again, at first and at the latest after so many milliseconds. */
+const RETRY = 1000
+const RETRY_AT_MOST = 60_000
+
+/** Asks the engine to delete what has expired, when the page is idle; sleeps until there is something to delete. */
+export class Housekeeping {
+  readonly #link: Pick<Link, 'tidy'>
+  readonly #alarm = new Alarm(() => void this.#round())
+  #awake = false
+  #busy = false
+  #failures = 0
+
+  constructor(link: Pick<Link, 'tidy'>) {
+    this.#link = link
+  }
+
+  start(): void {
+    this.#awake = true
+    this.#alarm.set(0)
+  }
+
+  stop(): void {
+    this.#awake = false
+    this.#alarm.stop()
+  }
+
+  /** There will be something to do in so many milliseconds. */
+  wake(wait: number): void {
+    if (this.#awake) this.#alarm.set(wait)
+  }
+
+  async #round(): Promise<void> {
+    // The round that is going on ends by setting the alarm anew.
+    if (this.#busy) return
+    this.#busy = true
+    let wait: number | null = RETRY
+    try {
+      await idle()
+      if (!this.#awake) return
+      ;({ wait } = await this.#link.tidy(BUDGET))
+      this.#failures = 0
+    } catch {
+      // One that fails must not be the last.
+      wait = Math.min(RETRY_AT_MOST, RETRY * 2 ** this.#failures++)
+    } finally {
+      this.#busy = false
+      if (wait !== null) this.wake(wait)
+    }
+  }
+}

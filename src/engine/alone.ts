@@ -1,0 +1,30 @@
+/** After so many refusals in a row the holder is taken for frozen. */
+const PATIENCE = 8
+
+/** Lets one tab at a time do something, where the browser has locks. A tab that is frozen must not starve the others. */
+export class Alone {
+  readonly #name: string
+  #refusals = 0
+
+  constructor(name: string) {
+    this.#name = name
+  }
+
+  /** Does the work, or gives undefined when another tab is at it. */
+  async run<T>(work: () => Promise<T>): Promise<T | undefined> {
+    const locks = globalThis.navigator?.locks
+    if (!locks) return work()
+    const options = this.#refusals >= PATIENCE ? { steal: true } : { ifAvailable: true }
+    let answer: T | undefined
+    try {
+      await locks.request(this.#name, options, async (lock) => {
+        this.#refusals = lock ? 0 : this.#refusals + 1
+        if (lock) answer = await work()
+      })
+    } catch (error) {
+      // Somebody has taken the lock away from this tab, or locks are forbidden here: what was done is done.
+      if ((error as Error).name !== 'AbortError') return work()
+    }
+    return answer
+  }
+}

@@ -1,0 +1,122 @@
+import { toFailure } from '../errors.js'
+import type { Place } from '../errors.js'
+import type { Operation, Reply, StoreShape, SweepSlice } from '../protocol.js'
+import { isRead } from '../reads.js'
+import type { Clock } from './clock.js'
+import type { Connection } from './connection.js'
+import { committed } from './request.js'
+import { Session } from './session.js'
+import { remember } from './settings.js'
+
+/** How many documents are deleted at once to make room for a write. */
+const ROOM = 1000
+
+/** How often a transaction is begun anew because the connection was closed in between. */
+const ATTEMPTS = 3
+
+/** Performs operations in one transaction, and sees to it that one's failure is its own. */
+export class Performer {
+  readonly #shape: StoreShape
+  readonly #clock: Clock
+  readonly #connection: Connection
+  readonly #committed: (session: Session) => void
+
+  constructor(shape: StoreShape, clock: Clock, connection: Connection, onCommitted: (session: Session) => void) {
+    this.#shape = shape
+    this.#clock = clock
+    this.#connection = connection
+    this.#committed = onCommitted
+  }
+
+  /** Never rejects. Before storage is reported as full, what has expired is deleted to make room. */
+  perform(operations: Operation[]): Promise<Reply[]> {
+    return this.#try(operations, true)
+  }
+
+  /** Deletes at most so many of a collection's documents that have expired. */
+  async slice(collection: string, limit: number, ahead = false): Promise<SweepSlice> {
+    const [reply] = await this.#transact([{ verb: 'sweep', collection, limit, ahead }])
+    if (!reply?.ok) throw new Error('The deletion was refused.', { cause: reply?.failure })
+    return reply.value as SweepSlice
+  }
+
+  /** An aborted transaction has written nothing, so each operation is tried by itself: only the culprit fails. */
+  async #try(operations: Operation[], mayMakeRoom: boolean): Promise<Reply[]> {
+    try {
+      return await this.#transact(operations)
+    } catch (error) {
+      const isFull = toFailure(error).code === 'quota'
+      if (isFull && mayMakeRoom && (await this.#makeRoom())) return this.#try(operations, false)
+      if (operations.length === 1) return [refusal(error, operations[0])]
+      const replies: Reply[] = []
+      for (const operation of operations) replies.push(...(await this.#try([operation], false)))
+      return replies
+    }
+  }
+
+  async #transact(operations: Operation[]): Promise<Reply[]> {
+    const names = new Set(operations.map((operation) => operation.collection))
+    const shapes = this.#shape.collections.filter(({ name }) => names.has(name))
+    const transaction = await this.#begin([...names], operations.every(isRead) ? 'readonly' : 'readwrite')
+    const session = new Session(transaction, shapes, this.#clock)
+    const done = committed(transaction)
+    try {
+      const replies = await session.run(operations)
+      transaction.commit()
+      await done
+      // What was told of the dead has to last; when the disk is full, telling it is more important.
+      if (session.unsettled.length > 0) await this.#remember(session).catch(() => undefined)
+      this.#committed(session)
+      return replies
+    } catch (error) {
+      return await abort(transaction, done, error)
+    }
+  }
+
+  async #remember({ unsettled }: Session): Promise<void> {
+    await remember(await this.#connection.get(), unsettled, this.#clock)
+  }
+
+  async #begin(names: string[], mode: IDBTransactionMode): Promise<IDBTransaction> {
+    for (let attempt = 1; ; attempt++) {
+      const database = await this.#connection.get()
+      try {
+        return database.transaction(names, mode, { durability: this.#shape.durability })
+      } catch (error) {
+        if (attempt === ATTEMPTS) throw error
+        this.#connection.close()
+      }
+    }
+  }
+
+  /** Deletes what has expired; true when that was anything. */
+  async #makeRoom(): Promise<boolean> {
+    if (this.#clock.probation > 0) return false
+    let deleted = 0
+    for (const { name } of this.#shape.collections) {
+      for (let more = true; more;) {
+        const slice = await this.slice(name, ROOM).catch(() => ({ deleted: 0, more: false }))
+        deleted += slice.deleted
+        more = slice.more
+      }
+    }
+    return deleted > 0
+  }
+}
+
+export function refusal(error: unknown, place?: Place): Reply {
+  return { ok: false, failure: toFailure(error, place) }
+}
+
+/** Undoes a transaction and throws the reason that says most: the transaction's own, where it has one. */
+async function abort(transaction: IDBTransaction, done: Promise<void>, error: unknown): Promise<never> {
+  try {
+    transaction.abort()
+  } catch {
+    // It has ended already.
+  }
+  await done.catch((reason: Error) => {
+    throw reason.name === 'AbortError' ? error : reason
+  })
+  throw error
+}

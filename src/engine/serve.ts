@@ -1,0 +1,45 @@
+import { expose } from 'comlink'
+import type { Endpoint } from 'comlink'
+import type { Notice, Operation, Reply, StoreShape, Wire } from '../protocol.js'
+import type { Clocks } from './clock.js'
+import { cut } from './cut.js'
+import { Engine } from './engine.js'
+
+const METHODS = ['open', 'run', 'tidy', 'sweep', 'close', 'destroy'] satisfies (keyof Wire)[]
+
+/** Puts an engine at the end of a wire. */
+export function serve(endpoint: Endpoint, clocks?: Clocks): void {
+  const post = (notice: Notice) => endpoint.postMessage(notice)
+  let engine: Engine
+  const wire: Wire = {
+    open(shape: StoreShape) {
+      engine ??= new Engine(shape, (event) => post({ mayfly: 'event', event }), clocks)
+      return engine.open()
+    },
+    async run(call: number, operations: Operation[]): Promise<Reply[]> {
+      const { replies, pieces } = cut(await engine.run(operations))
+      for (const piece of pieces) post({ mayfly: 'piece', call, ...piece })
+      return replies
+    },
+    tidy: (budget) => engine.tidy(budget),
+    sweep: () => engine.sweep(),
+    close: () => engine.close(),
+    destroy: () => engine.destroy(),
+  }
+  expose(Object.freeze(Object.assign(Object.create(null) as object, wire)), only(METHODS, endpoint))
+}
+
+/** Comlink follows any path into what it exposes, a constructor's included. Only calls of the methods get through here. */
+function only(methods: string[], endpoint: Endpoint): Endpoint {
+  const isMeant = (data: { type?: unknown; path?: unknown } | undefined) =>
+    data?.type === 'APPLY' && Array.isArray(data.path) && data.path.length === 1 && methods.includes(data.path[0])
+  return {
+    postMessage: (message, transfer) => endpoint.postMessage(message, transfer!),
+    addEventListener: (type, listener) =>
+      endpoint.addEventListener(type, (event: Event) => {
+        if (isMeant((event as MessageEvent).data)) (listener as EventListener)(event)
+      }),
+    removeEventListener: () => undefined,
+    start: () => endpoint.start?.(),
+  }
+}
