@@ -6,6 +6,9 @@ import type { Pace } from './pace.js'
 const RETRY = 1000
 const RETRY_AT_MOST = 60_000
 
+/** The page may come this many milliseconds later than it was told. */
+const LATE = 1000
+
 export interface SweeperTools {
   clock: Clock
   clocks: Clocks
@@ -33,13 +36,14 @@ export class Sweeper {
   /** Something in a collection expires at this moment; true when nothing so early was known. */
   note(collection: string, at: number): boolean {
     const known = this.#due.get(collection)
-    if (known === undefined || at >= known) return false
-    this.#due.set(collection, at)
-    if (at < this.#expected) {
-      this.#expected = at
-      this.#tools.listen({ due: Math.max(0, at - this.#tools.clock.now()) })
-    }
-    return true
+    if (known === undefined) return false
+    const isNews = at < known
+    if (isNews) this.#due.set(collection, at)
+    const now = this.#tools.clock.now()
+    if (isNews && at < this.#expected) this.#call(at, now)
+    // A page that should have come long ago has a timer that slept while the machine did.
+    else if (this.#expected < now - LATE) this.#call(now, now)
+    return isNews
   }
 
   get isDue(): boolean {
@@ -109,6 +113,11 @@ export class Sweeper {
       this.#due.set(name, clock.now() + Math.min(RETRY_AT_MOST, RETRY * 2 ** (failures - 1)))
       return 0
     }
+  }
+
+  #call(at: number, now: number): void {
+    this.#expected = at
+    this.#tools.listen({ due: Math.max(0, at - now) })
   }
 
   #next(): string | undefined {
