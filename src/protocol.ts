@@ -57,10 +57,19 @@ export interface Written {
   failures: Failure[]
 }
 
+/** Where in the two indexes of expiry something begins or ends. */
+export interface Horizon {
+  expiresAt: number
+  inheritsFrom: number
+}
+
+/** What came of a slice of deletion. */
 export interface SweepSlice {
   deleted: number
   more: boolean
-  /** When the next one expires, if that was asked and there are no more now; null when none will. */
+  /** The last that was deleted. The next slice begins after it: where much was deleted an index is slow to read. */
+  reached: Horizon
+  /** When the next one expires, if there are no more now; null when none will. */
   next: number | null
 }
 
@@ -106,7 +115,7 @@ export type Operation =
   | Verb<'settings'>
   | Verb<'setDefaultTtl', { defaultTtl: number | null }>
   | Verb<'stats'>
-  | Verb<'sweep', { limit: number; ahead?: boolean }>
+  | Verb<'sweep', { limit: number; after?: Horizon | undefined; isWhole: boolean }>
 
 export interface IndexShape {
   paths: string[]

@@ -1,7 +1,6 @@
-import type { StatsInMs } from '../protocol.js'
+import type { Horizon, StatsInMs } from '../protocol.js'
 import { EXPIRY_INDEXES, everyId } from './layout.js'
 import { expiry } from './life.js'
-import type { Horizon } from './life.js'
 import { result } from './request.js'
 import type { Shelf } from './shelf.js'
 

@@ -54,7 +54,7 @@ export class Engine implements Link {
         listen,
         clock: this.#clock,
         pace: this.#pace,
-        slice: (collection, limit, ahead) => this.#performer.slice(collection, limit, ahead),
+        perform: (operation) => this.#performer.one(operation),
       },
     )
   }

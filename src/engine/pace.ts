@@ -3,24 +3,45 @@ import { nextTask } from './task.js'
 /** After a request, the next one is expected within this. All times are in milliseconds. */
 const LULL = 25
 
-/** How long a slice of deletion may take while requests are about, and when nobody is asking. */
-const SHORT = 2
-const LONG = 15
+/** Requests that come closer upon each other than this leave no room between them. */
+const DENSE = 4
 
-/** How long it rests after a slice while requests are about, in slices. */
-const REST = 1.2
+/** How long it rests after a slice while they do, in slices. */
+const REST = 3
 
-const FEWEST = 4
-const MOST = 1000
+/** How large a slice of deletion is: it grows while slices take less than they may, and shrinks when they take more. */
+class Size {
+  readonly #time: number
+  readonly #least: number
+  readonly #most: number
+  now: number
+
+  constructor(time: number, least: number, most: number, first: number) {
+    this.#time = time
+    this.#least = least
+    this.#most = most
+    this.now = first
+  }
+
+  took(time: number): void {
+    const factor = time < this.#time ? 1.15 : time > 1.5 * this.#time ? 0.75 : 1
+    this.now = Math.min(this.#most, Math.max(this.#least, Math.ceil(this.now * factor)))
+  }
+}
 
 /** Decides when a slice of deletion may run, and how large it is: requests go first. */
 export class Pace {
   readonly #steady: () => number
+  /** While requests are about, and when nobody is asking. */
+  readonly #sizes = { busy: new Size(2.6, 4, 48, 8), free: new Size(20, 32, 1000, 128) }
   #requests = 0
   #lastRequest = -Infinity
+  #lastAnswer = -Infinity
+  /** How far apart requests come, as of late. */
+  #gap = LULL
   #notBefore = -Infinity
-  /** What one deletion costs, as far as is known. */
-  #each = 0.25
+  /** Whether there has been no slice since the last answer. */
+  #isFresh = true
   #waiters: (() => void)[] = []
 
   constructor(steady: () => number) {
@@ -28,39 +49,44 @@ export class Pace {
   }
 
   asked(): void {
+    const now = this.#steady()
+    this.#gap = this.#gap * 0.8 + Math.min(LULL, now - this.#lastRequest) * 0.2
+    this.#lastRequest = now
     this.#requests++
   }
 
   answered(): void {
-    this.#lastRequest = this.#steady()
+    this.#lastAnswer = this.#steady()
+    this.#isFresh = true
     if (--this.#requests > 0) return
     const waiters = this.#waiters
     this.#waiters = []
     for (const go of waiters) go()
   }
 
-  /** The size of the next slice. */
-  get size(): number {
-    const span = this.#isBusy ? SHORT : LONG
-    return Math.min(MOST, Math.max(FEWEST, Math.floor(span / this.#each)))
+  /** Runs a slice of so many documents when the moment is good, and learns from how long it takes. */
+  async slice<T>(work: (size: number) => Promise<T>): Promise<T> {
+    await this.#turn()
+    const size = this.#isBusy ? this.#sizes.busy : this.#sizes.free
+    const started = this.#steady()
+    const result = await work(size.now)
+    const took = this.#steady() - started
+    size.took(took)
+    this.#notBefore = this.#gap < DENSE ? this.#steady() + took * REST : -Infinity
+    this.#isFresh = false
+    return result
   }
 
-  /** Waits for a good moment: the best is right after an answer, when the next request is farthest away. */
-  async turn(): Promise<void> {
-    while (this.#requests > 0 || (this.#isBusy && this.#steady() < this.#notBefore)) {
+  /** The best moment is right after an answer, when the next request is farthest away. */
+  async #turn(): Promise<void> {
+    while (this.#requests > 0 || (this.#isBusy && !(this.#isFresh && this.#steady() >= this.#notBefore))) {
       await (this.#requests > 0 ? this.#answer() : this.#answerOr(LULL))
       await nextTask()
     }
   }
 
-  /** Takes note of how long a slice took. */
-  took(deleted: number, time: number): void {
-    this.#notBefore = this.#steady() + time * REST
-    if (deleted >= FEWEST) this.#each = this.#each * 0.7 + (time / deleted) * 0.3
-  }
-
   get #isBusy(): boolean {
-    return this.#requests > 0 || this.#steady() - this.#lastRequest < LULL
+    return this.#requests > 0 || this.#steady() - this.#lastAnswer < LULL
   }
 
   #answer(): Promise<void> {

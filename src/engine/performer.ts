@@ -1,6 +1,6 @@
 import { toFailure } from '../errors.js'
 import type { Place } from '../errors.js'
-import type { Operation, Reply, StoreShape, SweepSlice } from '../protocol.js'
+import type { Horizon, Operation, Reply, StoreShape, SweepSlice } from '../protocol.js'
 import { isRead } from '../reads.js'
 import type { Clock } from './clock.js'
 import type { Connection } from './connection.js'
@@ -33,11 +33,11 @@ export class Performer {
     return this.#try(operations, true)
   }
 
-  /** Deletes at most so many of a collection's documents that have expired. */
-  async slice(collection: string, limit: number, ahead = false): Promise<SweepSlice> {
-    const [reply] = await this.#transact([{ verb: 'sweep', collection, limit, ahead }])
-    if (!reply?.ok) throw new Error('The deletion was refused.', { cause: reply?.failure })
-    return reply.value as SweepSlice
+  /** One operation in a transaction of its own, which fails as a whole. */
+  async one(operation: Operation): Promise<unknown> {
+    const [reply] = await this.#transact([operation])
+    if (reply?.ok) return reply.value
+    throw new Error('The database refused.', { cause: reply?.failure })
   }
 
   /** An aborted transaction has written nothing, so each operation is tried by itself: only the culprit fails. */
@@ -93,14 +93,25 @@ export class Performer {
   async #makeRoom(): Promise<boolean> {
     if (this.#clock.probation > 0) return false
     let deleted = 0
-    for (const { name } of this.#shape.collections) {
-      for (let more = true; more;) {
-        const slice = await this.slice(name, ROOM).catch(() => ({ deleted: 0, more: false }))
-        deleted += slice.deleted
-        more = slice.more
-      }
-    }
+    for (const { name: collection } of this.#shape.collections) deleted += await this.#clean(collection)
     return deleted > 0
+  }
+
+  async #clean(collection: string): Promise<number> {
+    let deleted = 0
+    let after: Horizon | undefined
+    try {
+      for (;;) {
+        const operation: Operation = { verb: 'sweep', collection, limit: ROOM, after, isWhole: true }
+        const slice = (await this.one(operation)) as SweepSlice
+        deleted += slice.deleted
+        after = slice.reached
+        if (!slice.more) return deleted
+      }
+    } catch {
+      // What could be deleted may be enough.
+      return deleted
+    }
   }
 }
 

@@ -1,8 +1,8 @@
-import type { CollectionShape, Document } from '../protocol.js'
+import type { CollectionShape, Document, Horizon } from '../protocol.js'
 import type { Clock } from './clock.js'
 import { EXPIRY_INDEXES, SETTING } from './layout.js'
 import { expiry, horizon, isAhead, isDead, newSetting, NOTHING } from './life.js'
-import type { DocumentRecord, Horizon, Setting } from './life.js'
+import type { DocumentRecord, Setting } from './life.js'
 import { result, results } from './request.js'
 
 /** How many records are asked for before the first are waited for. */
@@ -132,15 +132,15 @@ export class Shelf {
     return record.doc
   }
 
-  /** An expiry index with the range of its dead, where there can be any. */
-  graves(): { field: keyof Horizon; index: IDBIndex; range: IDBKeyRange }[] {
+  /** An expiry index with the range of its dead, where there can be any, or of those after a place. */
+  graves(after = NOTHING): { field: keyof Horizon; index: IDBIndex; range: IDBKeyRange }[] {
     const fields = Object.keys(EXPIRY_INDEXES) as (keyof Horizon)[]
     return fields
-      .filter((field) => this.edge[field] > -Infinity)
+      .filter((field) => this.edge[field] > after[field])
       .map((field) => ({
         field,
         index: this.store.index(EXPIRY_INDEXES[field]),
-        range: IDBKeyRange.bound(-Infinity, this.edge[field]),
+        range: IDBKeyRange.bound(after[field], this.edge[field], true),
       }))
   }
 }

@@ -1,4 +1,4 @@
-import type { Listen, SweepSlice, Tidied } from '../protocol.js'
+import type { Horizon, Listen, Operation, SweepSlice, Tidied } from '../protocol.js'
 import type { Clock, Clocks } from './clock.js'
 import type { Pace } from './pace.js'
 
@@ -13,16 +13,20 @@ export interface SweeperTools {
   clock: Clock
   clocks: Clocks
   pace: Pace
-  slice: (collection: string, limit: number, ahead?: boolean) => Promise<SweepSlice>
+  perform: (operation: Operation) => Promise<unknown>
   listen: Listen
 }
 
 /** Deletes what has expired, a slice at a time, and knows when there will be more to do. */
 export class Sweeper {
   readonly #tools: SweeperTools
+  readonly #collections: string[]
   /** When each collection has to be looked at, the one that waits longest first. Nothing is known at first. */
   readonly #due: Map<string, number>
-  readonly #collections: string[]
+  /** Where the last slice of a collection ended. */
+  readonly #reached = new Map<string, Horizon>()
+  /** The collections of which everything has been looked at, from the very beginning up to there. */
+  readonly #whole = new Set<string>()
   readonly #failures = new Map<string, number>()
   /** The moment at which the page will come again by itself. */
   #expected = -Infinity
@@ -40,6 +44,8 @@ export class Sweeper {
     const isNews = at < known
     if (isNews) this.#due.set(collection, at)
     const now = this.#tools.clock.now()
+    // Whatever is written now expires after all that has been deleted, unless a clock or a setting was changed.
+    if (at <= now) this.#reached.delete(collection)
     if (isNews && at < this.#expected) this.#call(at, now)
     // A page that should have come long ago has a timer that slept while the machine did.
     else if (this.#expected < now - LATE) this.#call(now, now)
@@ -50,39 +56,36 @@ export class Sweeper {
     return this.#next() !== undefined
   }
 
-  /** Deletes for at most so long. */
+  /** Deletes for at most so long, taking the collections in turn. */
   async tidy(budget: number): Promise<Tidied> {
-    const { clock, clocks, pace } = this.#tools
+    const { clock, clocks } = this.#tools
     const end = clocks.steady() + budget
     let deleted = 0
     while (clocks.steady() < end) {
-      await pace.turn()
       const name = this.#next()
       // On a clock that has just leapt nothing is done that cannot be undone.
       if (name === undefined || clock.probation > 0) break
-      deleted += await this.#sweep(name)
+      deleted += await this.#turn(name)
     }
     return this.report(deleted)
   }
 
   /** Deletes all that has expired; how many that were. */
   async sweep(): Promise<number> {
-    const { clocks, pace, slice } = this.#tools
-    let total = 0
+    let deleted = 0
     for (const name of this.#collections) {
-      for (let isDone = false; !isDone;) {
-        await pace.turn()
-        const started = clocks.steady()
-        const { deleted, more } = await slice(name, pace.size)
-        pace.took(deleted, clocks.steady() - started)
-        total += deleted
-        isDone = !more
+      let after: Horizon | undefined
+      for (let more = true; more;) {
+        const slice = await this.#slice(name, after, true)
+        deleted += slice.deleted
+        after = slice.reached
+        more = slice.more
       }
     }
-    return total
+    return deleted
   }
 
-  /** What to tell the page, and when it should come again at the latest. */
+  /** What to tell the page: when it should come again, after so many milliseconds at the earliest. */
   report(deleted: number, atLeast = 0): Tidied {
     const { clock } = this.#tools
     const soonest = Math.min(...this.#due.values())
@@ -95,24 +98,30 @@ export class Sweeper {
     return { deleted, wait }
   }
 
-  async #sweep(name: string): Promise<number> {
-    const { clock, clocks, pace, slice } = this.#tools
-    const started = clocks.steady()
+  async #turn(name: string): Promise<number> {
     // To the end of the line, so that every collection has its turn.
     this.#due.delete(name)
     this.#due.set(name, -Infinity)
     try {
-      const { deleted, more, next } = await slice(name, pace.size, true)
+      const after = this.#reached.get(name)
+      if (!after) this.#whole.add(name)
+      const { deleted, more, reached, next } = await this.#slice(name, after, this.#whole.has(name))
+      if (!more) this.#whole.delete(name)
       this.#failures.delete(name)
+      this.#reached.set(name, reached)
       this.#due.set(name, more ? -Infinity : (next ?? Infinity))
-      pace.took(deleted, clocks.steady() - started)
       return deleted
     } catch {
       const failures = (this.#failures.get(name) ?? 0) + 1
       this.#failures.set(name, failures)
-      this.#due.set(name, clock.now() + Math.min(RETRY_AT_MOST, RETRY * 2 ** (failures - 1)))
+      this.#due.set(name, this.#tools.clock.now() + Math.min(RETRY_AT_MOST, RETRY * 2 ** (failures - 1)))
       return 0
     }
+  }
+
+  #slice(collection: string, after: Horizon | undefined, isWhole: boolean): Promise<SweepSlice> {
+    const { pace, perform } = this.#tools
+    return pace.slice((limit) => perform({ verb: 'sweep', collection, limit, after, isWhole }) as Promise<SweepSlice>)
   }
 
   #call(at: number, now: number): void {

@@ -4,7 +4,8 @@ import { nextExpiry, stats } from './census.js'
 import { count, find } from './find.js'
 import { everyId, NEEDS_INDEX } from './layout.js'
 import { change, NOTHING, remembers } from './life.js'
-import { results } from './request.js'
+import type { DocumentRecord } from './life.js'
+import { result, results } from './request.js'
 import type { Shelf } from './shelf.js'
 
 type Of<Name extends Operation['verb']> = Extract<Operation, { verb: Name }>
@@ -35,17 +36,24 @@ export const wholes = {
     store.delete(everyId())
   },
 
-  /** Deletes at most `limit` documents that have expired. */
-  async sweep(shelf: Shelf, { limit, ahead = false }: Of<'sweep'>): Promise<SweepSlice> {
-    const graves = shelf.graves()
+  /** Deletes at most so many documents that have expired. */
+  async sweep(shelf: Shelf, { limit, after = NOTHING, isWhole }: Of<'sweep'>): Promise<SweepSlice> {
+    const graves = shelf.graves(after)
     // One more than may be deleted shows that there are more.
-    const requests = graves.map(({ index, range }) => index.getAllKeys(range, limit + 1))
-    const dead = (await results(requests)).flat()
-    const slice = dead.slice(0, limit)
-    for (const id of slice) shelf.store.delete(id)
-    const more = dead.length > slice.length
-    // With the last of them gone there is nothing left to remember.
-    if (!more && remembers(shelf.setting)) shelf.alter({ ...shelf.setting, dead: NOTHING })
-    return { deleted: slice.length, more, next: ahead && !more ? await nextExpiry(shelf) : null }
+    const found = await results(graves.map(({ index, range }) => index.getAllKeys(range, limit + 1)))
+    const reached = { ...after }
+    let deleted = 0
+    for (const [at, { field }] of graves.entries()) {
+      const ids = found[at]!.slice(0, limit - deleted)
+      if (ids.length === 0) continue
+      const last = (await result(shelf.store.get(ids.at(-1)!))) as DocumentRecord
+      reached[field] = last[field]!
+      for (const id of ids) shelf.store.delete(id)
+      deleted += ids.length
+    }
+    const more = found.flat().length > deleted
+    // With the last of the dead gone there is nothing left to remember.
+    if (!more && isWhole && remembers(shelf.setting)) shelf.alter({ ...shelf.setting, dead: NOTHING })
+    return { deleted, more, reached, next: more ? null : await nextExpiry(shelf) }
   },
 }
