@@ -59,12 +59,22 @@ export default defineConfig({
       {
         extends: true,
         resolve: source,
-        test: { name: 'fake-indexeddb', environment: 'node', setupFiles: ['test/support/fake.ts'] },
+        test: {
+          name: 'fake-indexeddb',
+          environment: 'node',
+          exclude: ['test/generated/**'],
+          setupFiles: ['test/support/fake.ts'],
+        },
       },
       {
         extends: true,
         resolve: source,
-        test: { name: 'chromium', exclude: ['test/wire/**'], setupFiles: ['test/support/real.ts'], browser: chromium },
+        test: {
+          name: 'chromium',
+          exclude: ['test/wire/**', 'test/generated/**'],
+          setupFiles: ['test/support/real.ts'],
+          browser: chromium,
+        },
       },
       inWorker('worker', 'worker'),
       inWorker('own-worker', 'own worker'),

@@ -5,7 +5,7 @@ interface Note {
   text: string
 }
 
-const store = openStore('mayfly-demo', { notes: collection<Note>({ defaultTtl: 120 }) }, { worker: false })
+const store = openStore('mayfly-demo', { notes: collection<Note>({ defaultTtl: 120 }) })
 const { notes } = store
 
 const add = element('add', HTMLFormElement)

@@ -11,7 +11,7 @@ const STEPS = {
   package: ['node', 'scripts/package.mjs'],
   sizes: ['node', 'scripts/sizes.mjs'],
   unit: ['vitest', 'run', '--project', 'fake-indexeddb', '--coverage'],
-  browser: ['vitest', 'run', '--project', 'chromium'],
+  browser: ['vitest', 'run', '--project', 'chromium', '--project', 'worker', '--project', 'own-worker'],
   e2e: ['playwright', 'test'],
 }
 

@@ -106,7 +106,7 @@ function append(reply: Reply | undefined, items: unknown[]): void {
 
 /** No event tells that a worker has died; but the lock that it held is free then. */
 function whenDead(alive: string | undefined, tell: () => void): () => void {
-  const { locks } = navigator
+  const locks = globalThis.navigator?.locks
   if (alive === undefined || !locks) return () => undefined
   const waiting = new AbortController()
   locks.request(alive, { signal: waiting.signal }, tell).catch(() => undefined)
