@@ -9,6 +9,9 @@ const DENSE = 4
 /** How long it rests after a slice while they do, in slices. */
 const REST = 3
 
+/** The longest wait for a good moment. */
+const AT_MOST = 50
+
 /** How large a slice of deletion is: it grows while slices take less than they may, and shrinks when they take more. */
 class Size {
   readonly #time: number
@@ -77,9 +80,14 @@ export class Pace {
     return result
   }
 
-  /** The best moment is right after an answer, when the next request is farthest away. */
+  /**
+   * The best moment is right after an answer, when the next request is farthest away. Where requests leave no such
+   * moment, a small slice goes between them now and then: waiting must have an end.
+   */
   async #turn(): Promise<void> {
+    const end = this.#steady() + AT_MOST
     while (this.#requests > 0 || (this.#isBusy && !(this.#isFresh && this.#steady() >= this.#notBefore))) {
+      if (this.#steady() > end) return
       await (this.#requests > 0 ? this.#answer() : this.#answerOr(LULL))
       await nextTask()
     }

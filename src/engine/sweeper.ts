@@ -28,7 +28,7 @@ export class Sweeper {
   /** The collections of which everything has been looked at, from the very beginning up to there. */
   readonly #whole = new Set<string>()
   readonly #failures = new Map<string, number>()
-  /** The moment at which the page will come again by itself. */
+  /** The moment at which the page will come again by itself; until it has come once, it may be one that never does. */
   #expected = -Infinity
 
   constructor(collections: string[], tools: SweeperTools) {
@@ -48,7 +48,7 @@ export class Sweeper {
     if (at <= now) this.#reached.delete(collection)
     if (isNews && at < this.#expected) this.#call(at, now)
     // A page that should have come long ago has a timer that slept while the machine did.
-    else if (this.#expected < now - LATE) this.#call(now, now)
+    else if (this.#expected > -Infinity && this.#expected < now - LATE) this.#call(now, now)
     return isNews
   }
 

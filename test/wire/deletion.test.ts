@@ -1,0 +1,102 @@
+import { collection, openStore } from 'mayfly'
+import type { Store } from 'mayfly'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { newName } from '../support/stores.js'
+
+interface Item {
+  id: string
+  n?: number
+  ttl?: number
+}
+
+const schema = { items: collection<Item>({ defaultTtl: -1 }), others: collection<Item>({ defaultTtl: -1 }) }
+const opened: Store<object>[] = []
+
+beforeEach(() => {
+  vi.useRealTimers()
+})
+afterEach(async () => {
+  vi.restoreAllMocks()
+  vi.unstubAllGlobals()
+  await Promise.all(opened.splice(0).map((store) => store.close()))
+})
+
+function open(name = newName(), sweep: 'idle' | 'manual' = 'idle') {
+  const store = openStore(name, schema, { worker: false, sweep })
+  opened.push(store)
+  return store
+}
+
+const gone = { live: 0, expired: 0, nextExpiry: null }
+
+test('T16, T20: what one tab writes is deleted by another when the first does not', async () => {
+  const name = newName()
+  const [writer, sweeper] = [open(name, 'manual'), open(name)]
+  await Promise.all([writer.ready, sweeper.ready])
+  await vi.waitFor(async () => expect(await sweeper.items.stats()).toEqual(gone))
+  await writer.items.upsertMany(Array.from({ length: 50 }, (_, n) => ({ id: `i${n}`, ttl: 0.02 })))
+  await vi.waitFor(async () => expect(await writer.items.stats()).toEqual(gone), { timeout: 5000 })
+})
+
+test('T17: a collection whose deletion fails is tried again, and does not hold up the other', async () => {
+  const store = open()
+  await store.ready
+  const remove = IDBObjectStore.prototype.delete
+  let failures = 0
+  vi.spyOn(IDBObjectStore.prototype, 'delete').mockImplementation(function (this: IDBObjectStore, key) {
+    if (this.name === 'items' && failures++ < 1) throw new DOMException('Injected', 'UnknownError')
+    return remove.call(this, key)
+  })
+  await store.items.upsert({ id: 'a', ttl: 0.02 })
+  await store.others.upsert({ id: 'a', ttl: 0.02 })
+  await vi.waitFor(async () => expect(await store.others.stats()).toEqual(gone), { timeout: 5000 })
+  await vi.waitFor(async () => expect(await store.items.stats()).toEqual(gone), { timeout: 5000 })
+  expect(failures).toBeGreaterThan(1)
+})
+
+test('T17: requests that come while it deletes are answered, and it finishes', async () => {
+  const store = open(undefined, 'manual')
+  await store.items.upsertMany(Array.from({ length: 2000 }, (_, n) => ({ id: `i${n}`, n, ttl: n % 2 ? -1 : 0.02 })))
+  await vi.waitFor(async () => expect((await store.items.stats()).expired).toBe(1000))
+  let isOver = false
+  const sweeping = store.sweep().finally(() => (isOver = true))
+  let answers = 0
+  while (!isOver) {
+    expect(await store.items.get('i1')).toMatchObject({ n: 1 })
+    answers++
+  }
+  expect(await sweeping).toEqual({ deleted: 1000 })
+  expect(answers).toBeGreaterThan(10)
+})
+
+test('a page that sleeps lets go of the database, and its store works when it wakes', async () => {
+  const [page, frame] = [new EventTarget(), new EventTarget()]
+  vi.stubGlobal('document', page)
+  vi.stubGlobal('addEventListener', frame.addEventListener.bind(frame))
+  const name = newName()
+  const store = open(name)
+  await store.items.upsert({ id: 'a' })
+  const writing = store.items.upsert({ id: 'b' })
+  page.dispatchEvent(new Event('freeze'))
+  await writing
+  // Nothing is in the way of a deletion by somebody who does not ask.
+  await new Promise<void>((resolve, reject) => {
+    const request = indexedDB.deleteDatabase(name)
+    request.addEventListener('success', () => resolve())
+    request.addEventListener('blocked', () => reject(new Error('blocked')))
+  })
+  page.dispatchEvent(new Event('resume'))
+  await store.items.upsert({ id: 'c', ttl: 0.02 })
+  await vi.waitFor(async () => expect(await store.items.stats()).toEqual(gone), { timeout: 5000 })
+})
+
+test('for await reads page by page', async () => {
+  const store = open()
+  await store.items.upsertMany(Array.from({ length: 1200 }, (_, n) => ({ id: `i${String(n).padStart(4, '0')}`, n })))
+  const seen: number[] = []
+  for await (const { n } of store.items.query()) seen.push(n!)
+  expect(seen).toEqual(Array.from({ length: 1200 }, (_, n) => n))
+  let some = 0
+  for await (const { n } of store.items.query({ limit: 700 })) some += n! >= 0 ? 1 : 0
+  expect(some).toBe(700)
+})
