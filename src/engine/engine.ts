@@ -123,8 +123,8 @@ export class Engine implements Link {
   #announce({ shelves }: Session): void {
     for (const { shape, due } of shelves) {
       if (due === Infinity) continue
-      const news = { collection: shape.name, at: due }
-      if (this.#sweeper.note(news.collection, news.at)) this.#grapevine.tell(news)
+      this.#sweeper.note(shape.name, due)
+      this.#grapevine.tell({ collection: shape.name, at: due }, this.#clock.now())
     }
   }
 

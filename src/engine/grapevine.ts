@@ -8,6 +8,8 @@ export interface Hint {
 export class Grapevine {
   readonly #name: string
   readonly #hear: (hint: Hint) => void
+  /** The earliest expiry of each collection that the others have heard of. */
+  readonly #told = new Map<string, number>()
   #channel: BroadcastChannel | undefined
 
   constructor(name: string, hear: (hint: Hint) => void) {
@@ -18,15 +20,23 @@ export class Grapevine {
   open(): void {
     if (this.#channel || typeof BroadcastChannel === 'undefined') return
     this.#channel = new BroadcastChannel(`mayfly:${this.#name}`)
-    this.#channel.addEventListener('message', ({ data }: MessageEvent<Hint>) => this.#hear(data))
+    this.#channel.addEventListener('message', ({ data }: MessageEvent<Hint>) => {
+      this.#told.set(data.collection, data.at)
+      this.#hear(data)
+    })
   }
 
-  tell(hint: Hint): void {
+  /** Tells what is earlier than anything to come that the others know. This tab may be gone when it happens. */
+  tell(hint: Hint, now: number): void {
+    const told = this.#told.get(hint.collection) ?? Infinity
+    if (told > now && told <= hint.at) return
+    this.#told.set(hint.collection, hint.at)
     this.#channel?.postMessage(hint)
   }
 
   close(): void {
     this.#channel?.close()
     this.#channel = undefined
+    this.#told.clear()
   }
 }

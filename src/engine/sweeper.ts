@@ -37,10 +37,10 @@ export class Sweeper {
     this.#due = new Map(collections.map((name) => [name, -Infinity]))
   }
 
-  /** Something in a collection expires at this moment; true when nothing so early was known. */
-  note(collection: string, at: number): boolean {
+  /** Takes note that something in a collection expires at this moment. */
+  note(collection: string, at: number): void {
     const known = this.#due.get(collection)
-    if (known === undefined) return false
+    if (known === undefined) return
     const isNews = at < known
     if (isNews) this.#due.set(collection, at)
     const now = this.#tools.clock.now()
@@ -49,7 +49,6 @@ export class Sweeper {
     if (isNews && at < this.#expected) this.#call(at, now)
     // A page that should have come long ago has a timer that slept while the machine did.
     else if (this.#expected > -Infinity && this.#expected < now - LATE) this.#call(now, now)
-    return isNews
   }
 
   get isDue(): boolean {
