@@ -151,6 +151,26 @@ test('T20: a tab that was open all along goes on after a crash of the one that d
   await expect.poll(() => onDisk(tab), { timeout: 20_000 }).toBe(0)
 })
 
+test('T20: a tab that froze in the middle of a slice, lock in hand, does not starve the others', async ({
+  context,
+  site,
+  tab,
+}) => {
+  const frozen = await newTab(context, site)
+  await frozen.evaluate(
+    () =>
+      new Promise<void>((resolve) => {
+        void navigator.locks.request('mayfly-sweep:shop', () => {
+          resolve()
+          return new Promise(() => undefined)
+        })
+      }),
+  )
+  await openShop(tab, { defaultTtl: -1 })
+  await fill(tab, 500, 1)
+  await expect.poll(() => onDisk(tab), { timeout: 20_000 }).toBe(0)
+})
+
 test('a clock that has leapt deletes nothing for minutes, then does', async ({ tab }) => {
   await openShop(tab, { defaultTtl: -1 })
   await fill(tab, 100, 3600)

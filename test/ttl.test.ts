@@ -702,4 +702,17 @@ describe('a clock that was wrong for a while', () => {
     advance(86_401)
     expect(await exists(store, 'new')).toBe(true)
   })
+
+  test('T8: what expired before a restart stays dead, though nobody had looked', async () => {
+    const name = newName()
+    const store = notes(10, name)
+    await store.notes.upsert({ id: 'old' })
+    advance(10.5)
+    await store.notes.upsert({ id: 'new' })
+    await store.close()
+    advance(-1)
+    const again = notes(10, name)
+    expect(await exists(again, 'old')).toBe(false)
+    expect(await exists(again, 'new')).toBe(true)
+  })
 })

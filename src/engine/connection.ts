@@ -33,6 +33,10 @@ export class Connection {
     return opening.isOpen ? opening.done : patiently(this.#shape, opening)
   }
 
+  get isOpen(): boolean {
+    return this.#opening?.isOpen ?? false
+  }
+
   /** Lets go of the connection, without waiting for one that is still being opened. */
   close(): void {
     const opening = this.#opening

@@ -92,10 +92,17 @@ export class Engine implements Link {
   async close(): Promise<void> {
     await this.#working
     await this.#tidying
+    if (this.#connection.isOpen) await this.#witness()
     // What was asked meanwhile needs the connection, or has opened another.
     if (this.#working) return
     this.#connection.close()
     this.#grapevine.close()
+  }
+
+  /** Counting takes note of what has expired, so that a clock that steps back before the next start does not undo it. */
+  async #witness(): Promise<void> {
+    const expiring = this.#shape.collections.filter(({ indexing }) => indexing !== 'none')
+    await this.#performer.perform(expiring.map(({ name }) => ({ verb: 'count', collection: name, question: {} })))
   }
 
   async destroy(): Promise<Reply> {

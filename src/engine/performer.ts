@@ -29,7 +29,8 @@ export class Performer {
   }
 
   /** Never rejects. Before storage is reported as full, what has expired is deleted to make room. */
-  perform(operations: Operation[]): Promise<Reply[]> {
+  async perform(operations: Operation[]): Promise<Reply[]> {
+    if (operations.length === 0) return []
     return this.#try(operations, true)
   }
 
