@@ -9,7 +9,7 @@ import {
   bundleWithWebpack,
   serveWithVite,
 } from './consumers/bundlers.js'
-import { serve } from './consumers/server.js'
+import { serve } from './support/server.js'
 import {
   askingScript,
   CLASSIC,

@@ -6,7 +6,7 @@ import { rollup } from 'rollup'
 import * as vite from 'vite'
 import webpack from 'webpack'
 import type { App } from './apps.js'
-import type { Site } from './server.js'
+import type { Site } from '../support/server.js'
 
 /** Each bundles `main.js` of an app with the bundler's defaults, and returns the folder to serve. */
 

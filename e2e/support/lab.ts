@@ -1,7 +1,8 @@
 import { expect, test as base } from '@playwright/test'
 import type { BrowserContext, Page } from '@playwright/test'
 import type * as Mayfly from 'mayfly'
-import { serveSite } from './server.js'
+import { fileURLToPath } from 'node:url'
+import { serve } from './server.js'
 import type { Site } from './server.js'
 
 export interface Item {
@@ -69,13 +70,22 @@ export async function newTab(context: BrowserContext, site: Site): Promise<Page>
   return page
 }
 
+/**
+ * The built package as plain files, and the pages of `e2e/site`. The worker's address leads to an entry for
+ * tests, which loads the real one once it has installed what tests need to see and move.
+ */
+function route(path: string): string {
+  if (path === '/dist/mayfly-worker.js') return '/e2e/site/worker.js'
+  if (path === '/real/mayfly-worker.js') return '/dist/mayfly-worker.js'
+  return path.startsWith('/dist/') ? path : `/e2e/site${path}`
+}
+
 export const test = base.extend<{ tab: Page }, { site: Site }>({
   site: [
     // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixtures that are needed from this pattern.
     async ({}, use) => {
-      const site = await serveSite()
+      await using site = await serve(fileURLToPath(new URL('../..', import.meta.url)), { route })
       await use(site)
-      await site.stop()
     },
     { scope: 'worker' },
   ],

@@ -1,47 +1,63 @@
-import { createReadStream, existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { extname, join, normalize } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { extname, join } from 'node:path'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
+export interface ServerOptions {
+  /** The Content-Security-Policy of everything. */
+  csp?: string
+  /** Lets pages of other origins have the files. */
+  cors?: boolean
+  /** Answers every unknown address with index.html and status 200, as servers of single-page apps do. */
+  fallback?: boolean
+  /** The file for an address, where that is not its path. */
+  route?: (path: string) => string
+}
+
+export interface Site extends AsyncDisposable {
+  url: string
+}
 
 const TYPES: Record<string, string> = {
-  '.html': 'text/html',
-  '.js': 'text/javascript',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
   '.map': 'application/json',
 }
 
-export interface Site {
-  url: string
-  stop: () => Promise<void>
-}
+const asItIs = (path: string) => path
 
-/**
- * Serves the built package as plain files, and the pages of `e2e/site`. The worker's address leads to
- * an entry for tests, which loads the real one once it has installed what tests need to see and move.
- */
-export async function serveSite(): Promise<Site> {
-  const server = createServer(({ url = '/' }, response) => {
-    const path = fileOf(new URL(url, 'http://localhost').pathname)
-    const file = normalize(join(root, path))
-    if (!file.startsWith(root) || !existsSync(file)) return void response.writeHead(404).end()
-    response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'text/plain', 'cache-control': 'no-cache' })
-    createReadStream(file).pipe(response)
+/** Serves the files of a folder until it is disposed of. */
+export async function serve(
+  folder: string,
+  { csp, cors, fallback, route = asItIs }: ServerOptions = {},
+): Promise<Site> {
+  const server = createServer((request, response) => {
+    if (csp) response.setHeader('Content-Security-Policy', csp)
+    if (cors) response.setHeader('Access-Control-Allow-Origin', '*')
+    const send = (path: string, body: Buffer) => {
+      response.setHeader('Content-Type', TYPES[extname(path)] ?? 'application/octet-stream').end(body)
+    }
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost')
+    const path = route(pathname === '/' ? '/index.html' : pathname)
+    readFile(join(folder, path))
+      .then((body) => send(path, body))
+      .catch(async () => {
+        if (fallback) send('/index.html', await readFile(join(folder, 'index.html')))
+        else response.writeHead(404).end()
+      })
+      .catch(() => response.writeHead(500).end())
   })
-  await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve))
-  const { port } = server.address() as AddressInfo
-  return { url: `http://localhost:${port}`, stop: () => stop(server) }
-}
-
-function fileOf(path: string): string {
-  if (path === '/dist/mayfly-worker.js') return 'e2e/site/worker.js'
-  if (path === '/real/mayfly-worker.js') return 'dist/mayfly-worker.js'
-  return path.startsWith('/dist/') ? path : join('e2e/site', path === '/' ? 'index.html' : path)
-}
-
-function stop(server: Server): Promise<void> {
-  server.closeAllConnections()
-  return new Promise((resolve) => server.close(() => resolve()))
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(0, '127.0.0.1', resolve)
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise((resolve) => server.close(resolve))
+      // A browser keeps its connections open for later.
+      server.closeAllConnections()
+      await closed
+    },
+  }
 }
