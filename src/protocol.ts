@@ -137,7 +137,7 @@ export interface StoreShape {
   patience: number
 }
 
-/** What the engine says of its own accord: something expires in so many milliseconds, earlier than was known. */
+/** What the engine says of its own accord: there is something to delete, or to look for, in so many milliseconds. */
 export interface EngineEvent {
   due: number
 }

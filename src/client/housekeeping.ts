@@ -21,9 +21,9 @@ export class Housekeeping {
     this.#link = link
   }
 
+  /** From now on it may be woken. */
   start(): void {
     this.#awake = true
-    this.#alarm.set(0)
   }
 
   stop(): void {

@@ -30,10 +30,8 @@ export function makeStore<S>(names: string[], connect: (listen: Listen) => Link,
   const housekeeping = new Housekeeping(link)
   const queue = new Queue(link)
   const updates = new Updates(queue)
-  const ready = link.open().then((reply) => {
-    valueOf(reply)
-    if (cleansByItself && !queue.ended) housekeeping.start()
-  })
+  if (cleansByItself) housekeeping.start()
+  const ready = link.open().then((reply) => void valueOf(reply))
   // Whoever waits for it hears of a failure; so does every call.
   ready.catch(() => undefined)
   const unwatch = watchPresence(
@@ -42,7 +40,9 @@ export function makeStore<S>(names: string[], connect: (listen: Listen) => Link,
       link.rest()
     },
     () => {
-      if (cleansByItself) housekeeping.start()
+      if (!cleansByItself) return
+      housekeeping.start()
+      housekeeping.wake(0)
     },
   )
 

@@ -14,7 +14,10 @@ export class Thread {
   readonly #worker: Worker
   readonly #wire: Wire
   readonly #pieces = new Map<number, Piece[]>()
-  #die!: () => void
+  /** What to do about each call that has no answer yet when the worker dies. */
+  readonly #unanswered = new Set<() => void>()
+  #isDead = false
+  #bury!: () => void
   #forget: () => void
   #calls = 0
   #pending = 0
@@ -22,9 +25,9 @@ export class Thread {
   constructor({ worker, hello }: Started, shape: StoreShape, listen: Listen) {
     this.#worker = worker
     this.died = new Promise((resolve) => {
-      this.#die = resolve
+      this.#bury = resolve
     })
-    this.#forget = whenDead(hello.alive, this.#die)
+    this.#forget = whenDead(hello.alive, () => this.#die())
     worker.addEventListener('message', ({ data }: MessageEvent<Notice | undefined>) => {
       if (data?.mayfly === 'event') listen(data.event)
       else if (data?.mayfly === 'piece') this.#collect(data)
@@ -88,7 +91,19 @@ export class Thread {
   }
 
   #race<T>(answer: Promise<T>): Promise<T> {
-    return Promise.race([answer, this.died.then(() => Promise.reject(LOST))])
+    return new Promise((resolve, reject) => {
+      const lose = () => reject(LOST)
+      if (this.#isDead) lose()
+      this.#unanswered.add(lose)
+      answer.then(resolve, reject).finally(() => this.#unanswered.delete(lose))
+    })
+  }
+
+  #die(): void {
+    this.#isDead = true
+    for (const lose of this.#unanswered) lose()
+    this.#unanswered.clear()
+    this.#bury()
   }
 
   #collect(piece: Piece): void {

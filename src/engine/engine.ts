@@ -27,6 +27,7 @@ interface Batch {
 /** Runs operations in order: whatever arrives while a transaction is running goes together into the next. */
 export class Engine implements Link {
   readonly #shape: StoreShape
+  readonly #listen: Listen
   readonly #clock: Clock
   readonly #connection: Connection
   readonly #performer: Performer
@@ -41,6 +42,7 @@ export class Engine implements Link {
 
   constructor(shape: StoreShape, listen: Listen, clocks = SYSTEM) {
     this.#shape = shape
+    this.#listen = listen
     this.#clock = new Clock(clocks)
     this.#pace = new Pace(clocks.steady)
     this.#connection = new Connection(shape, (hearing) => this.#open(hearing))
@@ -149,7 +151,9 @@ export class Engine implements Link {
         database = await openDatabase(this.#shape, { ...hearing, gone })
         await this.#declare(database)
         state.inUse = true
-        if (!state.gone) return database
+        if (state.gone) continue
+        this.#listen({ due: 0 })
+        return database
       } catch (error) {
         database?.close()
         if (!state.gone) throw error
