@@ -77,7 +77,9 @@ async function greeting(worker: Worker): Promise<Hello> {
 }
 
 function refuse(reasons: unknown[]): never {
-  const told = reasons.map((reason) => (reason instanceof Error ? reason.message : String(reason))).join(' ')
+  const told = [...new Set(reasons.map((reason) => (reason instanceof Error ? reason.message : String(reason))))].join(
+    ' ',
+  )
   const remedy =
     'Serve the package’s mayfly-worker.js and pass worker: () => new Worker(…) with its address; allow it in the content security policy (worker-src); or pass worker: false.'
   throw fail('unavailable', {}, `no worker could be started for the store. ${told} ${remedy}`, reasons[0])
