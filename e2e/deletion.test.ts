@@ -171,6 +171,82 @@ test('T20: a tab that froze in the middle of a slice, lock in hand, does not sta
   await expect.poll(() => onDisk(tab), { timeout: 20_000 }).toBe(0)
 })
 
+test('T20: what a tab writes that deletes nothing, or closes at once, is deleted by another', async ({
+  context,
+  site,
+  tab,
+}) => {
+  await openShop(tab, { defaultTtl: -1 })
+  await fill(tab, 1, 0.1)
+  await expect.poll(() => onDisk(tab)).toBe(0)
+  const manual = await newTab(context, site)
+  await openShop(manual, { defaultTtl: -1, sweep: 'manual' })
+  await fill(manual, 10, 0.2)
+  await expect.poll(() => onDisk(tab)).toBe(0)
+  await fill(manual, 10, 3600, 'others')
+  await manual.evaluate(async () => {
+    await window.store.others.upsert({ id: 'inherits' })
+    await window.store.others.setDefaultTtl(0.2)
+  })
+  await expect.poll(() => onDisk(tab, 'others')).toBe(10)
+  const brief = await newTab(context, site)
+  await openShop(brief, { defaultTtl: -1 })
+  await fill(brief, 10, 1)
+  await brief.close()
+  await expect.poll(() => onDisk(tab), { timeout: 10_000 }).toBe(0)
+})
+
+test('T16: a first opening that failed does not keep the deletion from starting later', async ({ tab }) => {
+  await tab.evaluate(async () => {
+    const { lab } = window
+    const real = window.Worker
+    window.Worker = class {
+      constructor() {
+        throw new Error('not yet')
+      }
+    } as never
+    const { collection } = lab
+    window.store = lab.openStore('shop', {
+      items: collection<{ id: string }>({ defaultTtl: -1 }),
+      others: collection<{ id: string }>({ defaultTtl: -1 }),
+    })
+    await window.store.ready.catch(() => undefined)
+    window.Worker = real
+  })
+  await fill(tab, 10, 0.2)
+  await expect.poll(() => onDisk(tab)).toBe(0)
+})
+
+test('T19: it does not poll while the time stands still after a small step back of the clock', async ({ tab }) => {
+  await openShop(tab, { defaultTtl: -1 })
+  await tab.evaluate(() => window.store.items.get('nothing'))
+  await tab.evaluate(() => window.lab.askWorkers({ leap: -240 }))
+  const messages = await tab.evaluate(async () => {
+    const { lab, store } = window
+    await store.items.upsert({ id: 'soon', ttl: 0.02 })
+    const { sent } = lab
+    const until = performance.now() + 1000
+    while (performance.now() < until) await new Promise((resolve) => requestAnimationFrame(resolve))
+    return lab.sent - sent
+  })
+  expect(messages).toBeLessThan(5)
+})
+
+test('a clock that was ahead and is set right does not keep new documents from being deleted', async ({ tab }) => {
+  await openShop(tab, { defaultTtl: -1 })
+  await fill(tab, 1, 3600)
+  await tab.evaluate(() => window.lab.askWorkers({ leap: 7200 }))
+  await tab.evaluate(() => window.store.items.get('nothing'))
+  await pass(tab, 200)
+  await tab.evaluate(() => window.store.items.upsert({ id: 'fence', ttl: 0.001 }))
+  await expect.poll(() => onDisk(tab)).toBe(0)
+  await tab.evaluate(() => window.lab.askWorkers({ leap: -7200 }))
+  await tab.evaluate(() => window.store.items.get('nothing'))
+  await pass(tab, 200)
+  await tab.evaluate(() => window.store.items.upsert({ id: 'late', ttl: 0.2 }))
+  await expect.poll(() => onDisk(tab)).toBe(0)
+})
+
 test('a clock that has leapt deletes nothing for minutes, then does', async ({ tab }) => {
   await openShop(tab, { defaultTtl: -1 })
   await fill(tab, 100, 3600)

@@ -179,3 +179,29 @@ test('close lets what was asked finish; destroy works with other tabs open', asy
   await tab.evaluate(() => window.store.destroy())
   expect(await other.evaluate(() => window.store.items.query().count())).toBe(0)
 })
+
+test('where the browser has no locks, a dead worker is noticed all the same', async ({ tab }) => {
+  await tab.evaluate(() => Object.defineProperty(Navigator.prototype, 'locks', { value: undefined }))
+  await openShop(tab, { sweep: 'manual' })
+  const outcomes = await tab.evaluate(async () => {
+    const { store, lab } = window
+    lab.workers.at(-1)!.terminate()
+    const calls = await Promise.allSettled([store.items.upsert({ id: 'a' }), store.items.get('a')])
+    return [calls.map(({ status }) => status), (await store.items.upsert({ id: 'a' })).id]
+  })
+  expect(outcomes).toEqual([['rejected', 'fulfilled'], 'a'])
+})
+
+for (const end of ['close', 'destroy'] as const) {
+  test(`${end} right after opening leaves no worker behind, and no database that was not wanted`, async ({ tab }) => {
+    const left = await tab.evaluate(async (end) => {
+      const { openStore, collection } = window.lab
+      for (let round = 0; round < 5; round++) await openStore('brief', { items: collection<{ id: string }>() })[end]()
+      return (await indexedDB.databases()).length
+    }, end)
+    if (end === 'destroy') expect(left).toBe(0)
+    await expect.poll(() => tab.workers().length).toBe(0)
+    const locks = () => tab.evaluate(async () => (await navigator.locks.query()).held?.length)
+    await expect.poll(locks).toBe(0)
+  })
+}

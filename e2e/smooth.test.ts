@@ -70,6 +70,27 @@ test('writing 20,000 documents, and reading them, leave the page without a long 
   expect(await tab.evaluate(async () => (await window.store.items.query().get()).length)).toBe(20_000)
 })
 
+test('large documents leave it without one too: written, read at once, and read one by one', async ({ tab }) => {
+  await openShop(tab, { sweep: 'manual' })
+  const longest = await best(
+    () =>
+      longestTask(tab, () =>
+        tab.evaluate(async () => {
+          const { items } = window.store
+          const text = 'x'.repeat(10_000)
+          function* docs() {
+            for (let n = 0; n < 1000; n++) yield { id: `i${n}`, n, text: text + n }
+          }
+          await items.upsertMany(docs())
+          await items.query().get()
+          await Promise.all(Array.from({ length: 1000 }, (_, n) => items.get(`i${n}`)))
+        }),
+      ),
+    0,
+  )
+  expect(longest).toBe(0)
+})
+
 test('deleting 100,000 expired documents leaves the page without a long task', async ({ tab }) => {
   test.setTimeout(180_000)
   await openShop(tab, { defaultTtl: -1 })

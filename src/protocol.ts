@@ -67,7 +67,7 @@ export interface Horizon {
 export interface SweepSlice {
   deleted: number
   more: boolean
-  /** The last that was deleted. The next slice begins after it: where much was deleted an index is slow to read. */
+  /** The last that was deleted. The next slice begins there: where much was deleted an index is slow to read. */
   reached: Horizon
   /** When the next one expires, if there are no more now; null when none will. */
   next: number | null
@@ -115,7 +115,7 @@ export type Operation =
   | Verb<'settings'>
   | Verb<'setDefaultTtl', { defaultTtl: number | null }>
   | Verb<'stats'>
-  | Verb<'sweep', { limit: number; after?: Horizon | undefined; isWhole: boolean }>
+  | Verb<'sweep', { limit: number; from?: Horizon | undefined; isWhole: boolean }>
 
 export interface IndexShape {
   paths: string[]
@@ -166,18 +166,15 @@ export interface Hello {
   alive?: string
 }
 
-/** Part of a long list, sent ahead of the reply that it belongs to. */
-export interface Piece {
-  mayfly: 'piece'
-  call: number
-  reply: number
-  items: unknown[]
-}
+/** What is sent ahead of an answer, lest it be too large: part of a reply's list, or the first of the replies. */
+export type Piece = { mayfly: 'piece'; call: number } & ({ reply: number; items: unknown[] } | { replies: Reply[] })
 
 export type Notice = Hello | Piece | { mayfly: 'event'; event: EngineEvent }
 
 /** The engine as it is called over the wire. */
 export interface Wire {
+  /** Answered at once by a worker that lives. */
+  ping(): Promise<void>
   open(shape: StoreShape): Promise<Reply>
   run(call: number, operations: Operation[]): Promise<Reply[]>
   tidy(budget: number): Promise<Tidied>

@@ -16,6 +16,8 @@ export class Housekeeping {
   #awake = false
   #busy = false
   #failures = 0
+  /** After a failure nobody can wake it earlier. */
+  #notBefore = -Infinity
 
   constructor(link: Pick<Link, 'tidy'>) {
     this.#link = link
@@ -39,6 +41,8 @@ export class Housekeeping {
   async #round(): Promise<void> {
     // The round that is going on ends by setting the alarm anew.
     if (this.#busy) return
+    const early = this.#notBefore - performance.now()
+    if (early > 0) return this.#alarm.set(early)
     this.#busy = true
     let wait: number | null = RETRY
     try {
@@ -49,6 +53,7 @@ export class Housekeeping {
     } catch {
       // One that fails must not be the last.
       wait = Math.min(RETRY_AT_MOST, RETRY * 2 ** this.#failures++)
+      this.#notBefore = performance.now() + wait
     } finally {
       this.#busy = false
       if (wait !== null) this.wake(wait)

@@ -1,5 +1,6 @@
 import { fail, fromFailure, MayflyError } from '../errors.js'
-import type { Draft, Operation, Written } from '../protocol.js'
+import type { Operation, Written } from '../protocol.js'
+import { MESSAGE, weight } from '../weight.js'
 import { checkIterable, toDraft, toIds } from './draft.js'
 import { valueOf } from './queue.js'
 import type { Queue, Send } from './queue.js'
@@ -30,7 +31,7 @@ export interface DeletedMany {
   stopped: boolean
 }
 
-/** How many documents go into one transaction. */
+/** How many documents go into one transaction at most. */
 const PART = 1000
 
 export async function writeMany(
@@ -47,18 +48,11 @@ export async function writeMany(
   return queue.job(async (send) => {
     const failures: MayflyError[] = []
     let written = 0
-    const stopped = await inParts(list, options, async (part) => {
-      const drafts = part.flatMap((doc): Draft[] => {
-        try {
-          return [toDraft(doc, collection, verb === 'createMany')]
-        } catch (error) {
-          failures.push(error as MayflyError)
-          return []
-        }
-      })
-      const reply = (await ask(send, { verb, collection, docs: drafts }, written)) as Written
+    const prepare = (doc: unknown) => toDraft(doc, collection, verb === 'createMany')
+    const stopped = await inParts(list, prepare, options, async ({ ready, refused }) => {
+      const reply = (await ask(send, { verb, collection, docs: ready }, written)) as Written
       written += reply.written
-      failures.push(...reply.failures.map(fromFailure))
+      failures.push(...refused, ...reply.failures.map(fromFailure))
     })
     if (failures.length > 0) throw refused(collection, failures, written)
     return { written, stopped }
@@ -76,9 +70,14 @@ export async function deleteMany(
   checkOptions(options, collection)
   return queue.job(async (send) => {
     let deleted = 0
-    const stopped = await inParts(list, options, async (part) => {
-      deleted += (await ask(send, { verb: 'deleteMany', collection, ids: part }, deleted)) as number
-    })
+    const stopped = await inParts(
+      list,
+      (id) => id,
+      options,
+      async ({ ready }) => {
+        deleted += (await ask(send, { verb: 'deleteMany', collection, ids: ready }, deleted)) as number
+      },
+    )
     return { deleted, stopped }
   })
 }
@@ -93,33 +92,48 @@ function checkOptions(options: unknown, collection: string): void {
   throw fail('invalid', { collection }, 'the options are an object with onProgress or signal.')
 }
 
+/** As many as make one message. */
+interface Part<P> {
+  ready: P[]
+  refused: MayflyError[]
+}
+
 /** True when the signal stopped it. */
-async function inParts<T>(
+async function inParts<T, P>(
   items: Iterable<T>,
+  prepare: (item: T) => P,
   { onProgress, signal }: ManyOptions,
-  commit: (part: T[]) => Promise<void>,
+  commit: (part: Part<P>) => Promise<void>,
 ): Promise<boolean> {
   const total = Array.isArray(items) ? items.length : undefined
   let done = 0
-  for (const part of parts(items)) {
+  for (const part of parts(items, prepare)) {
     if (signal?.aborted) return true
     await commit(part)
-    done += part.length
+    done += part.ready.length + part.refused.length
     report(onProgress, total === undefined ? { done } : { done, total })
   }
   return false
 }
 
-function* parts<T>(items: Iterable<T>): Generator<T[]> {
-  let part: T[] = []
+function* parts<T, P>(items: Iterable<T>, prepare: (item: T) => P): Generator<Part<P>, void, undefined> {
+  let part: Part<P> = { ready: [], refused: [] }
+  let size = 0
   for (const item of items) {
-    part.push(item)
-    if (part.length === PART) {
+    try {
+      const ready = prepare(item)
+      size += weight(ready)
+      part.ready.push(ready)
+    } catch (error) {
+      part.refused.push(error as MayflyError)
+    }
+    if (part.ready.length + part.refused.length === PART || size >= MESSAGE) {
       yield part
-      part = []
+      part = { ready: [], refused: [] }
+      size = 0
     }
   }
-  if (part.length > 0) yield part
+  if (part.ready.length + part.refused.length > 0) yield part
 }
 
 /** What a listener throws is its own affair, and is reported as an uncaught error. */

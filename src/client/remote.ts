@@ -15,6 +15,7 @@ export class Remote implements Link {
   #current: Promise<Thread> | undefined
   #retiring: Promise<unknown> = Promise.resolve()
   #closed = false
+  readonly #running = new Set<Promise<unknown>>()
 
   constructor(shape: StoreShape, start: () => Promise<Started>, listen: Listen) {
     this.#shape = shape
@@ -26,8 +27,15 @@ export class Remote implements Link {
     return this.#insist((thread) => thread.opened)
   }
 
+  run(operations: Operation[]): Promise<Reply[]> {
+    const running = this.#run(operations)
+    this.#running.add(running)
+    void running.finally(() => this.#running.delete(running))
+    return running
+  }
+
   /** Reads are repeated by themselves; of a write nobody knows whether it was committed. */
-  async run(operations: Operation[]): Promise<Reply[]> {
+  async #run(operations: Operation[]): Promise<Reply[]> {
     const replies: Reply[] = Array.from({ length: operations.length })
     let pending = operations.map((operation, at) => ({ operation, at }))
     for (let attempt = 1; pending.length > 0; attempt++) {
@@ -59,6 +67,7 @@ export class Remote implements Link {
 
   async close(): Promise<void> {
     this.#closed = true
+    await Promise.all(this.#running)
     const current = this.#current
     this.#current = undefined
     const thread = await current?.catch(() => undefined)
@@ -79,7 +88,7 @@ export class Remote implements Link {
       try {
         return await ask(await this.#thread())
       } catch (error) {
-        if (error === LOST && attempt < ATTEMPTS) continue
+        if (error === LOST && attempt < ATTEMPTS && !this.#closed) continue
         return error === LOST ? lost() : { ok: false, failure: toFailure(error) }
       }
     }

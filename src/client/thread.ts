@@ -6,6 +6,10 @@ import type { Started } from './start.js'
 /** What a call rejects with when its worker died before the answer came. */
 export const LOST = Symbol('lost')
 
+/** Where there are no locks: how often a worker is asked whether it lives, and how long it may be silent. */
+const PAUSE = 1000
+const SILENCE = 5000
+
 /** A worker, from its hello to its death. */
 export class Thread {
   /** Resolves when the worker has died, by itself or because it was stopped. */
@@ -19,11 +23,14 @@ export class Thread {
   #isDead = false
   #bury!: () => void
   #forget: () => void
+  readonly #hasLock: boolean
+  #isWatched = false
   #calls = 0
   #pending = 0
 
   constructor({ worker, hello }: Started, shape: StoreShape, listen: Listen) {
     this.#worker = worker
+    this.#hasLock = hello.alive !== undefined && globalThis.navigator?.locks !== undefined
     this.died = new Promise((resolve) => {
       this.#bury = resolve
     })
@@ -35,8 +42,8 @@ export class Thread {
     // A message that cannot be read would leave a call without its answer.
     worker.addEventListener('messageerror', () => this.stop())
     // Each look at a method of what Comlink wraps makes a new proxy, so there is one look.
-    const { open, run, tidy, sweep, close, destroy } = wrap<Wire>(worker)
-    this.#wire = { open, run, tidy, sweep, close, destroy }
+    const { ping, open, run, tidy, sweep, close, destroy } = wrap<Wire>(worker)
+    this.#wire = { ping, open, run, tidy, sweep, close, destroy }
     this.opened = this.#ask<Reply>(() => open(shape))
     this.opened.catch(() => undefined)
   }
@@ -44,9 +51,8 @@ export class Thread {
   async run(operations: Operation[]): Promise<Reply[]> {
     const call = ++this.#calls
     try {
-      const replies = await this.#ask(() => this.#wire.run(call, operations))
-      for (const { reply, items } of this.#pieces.get(call) ?? []) append(replies[reply], items)
-      return replies
+      const last = await this.#ask(() => this.#wire.run(call, operations))
+      return join(this.#pieces.get(call) ?? [], last)
     } finally {
       this.#pieces.delete(call)
     }
@@ -83,6 +89,7 @@ export class Thread {
 
   async #ask<T>(call: () => Promise<T>): Promise<T> {
     this.#pending++
+    if (!this.#hasLock) this.#watch()
     try {
       return await this.#race(call())
     } finally {
@@ -99,6 +106,22 @@ export class Thread {
     })
   }
 
+  /** Where no lock tells of its death, a worker that keeps somebody waiting is asked whether it lives. */
+  #watch(): void {
+    if (this.#isWatched) return
+    this.#isWatched = true
+    setTimeout(() => void this.#look(), PAUSE)
+  }
+
+  async #look(): Promise<void> {
+    this.#isWatched = false
+    if (this.#pending === 0 || this.#isDead) return
+    const silence = setTimeout(() => this.stop(), SILENCE)
+    await this.#race(this.#wire.ping()).catch(() => undefined)
+    clearTimeout(silence)
+    if (this.#pending > 0 && !this.#isDead) this.#watch()
+  }
+
   #die(): void {
     this.#isDead = true
     for (const lose of this.#unanswered) lose()
@@ -111,6 +134,13 @@ export class Thread {
     if (pieces) pieces.push(piece)
     else this.#pieces.set(piece.call, [piece])
   }
+}
+
+function join(pieces: Piece[], last: Reply[]): Reply[] {
+  if (pieces.length === 0) return last
+  const replies = [...pieces.flatMap((piece) => ('replies' in piece ? piece.replies : [])), ...last]
+  for (const piece of pieces) if ('items' in piece) append(replies[piece.reply], piece.items)
+  return replies
 }
 
 function append(reply: Reply | undefined, items: unknown[]): void {

@@ -34,9 +34,9 @@ export class Clock {
     return this.#latest
   }
 
-  /** Whether the time stands still, because the system's clock has stepped back. */
-  get standsStill(): boolean {
-    return this.now() > this.#clocks.wall()
+  /** How long the time stands still, because the system's clock has stepped back and has to catch up. */
+  get lag(): number {
+    return this.now() - this.#clocks.wall()
   }
 
   /** How many milliseconds it takes until nothing is to be feared from the last leap. */

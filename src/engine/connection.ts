@@ -10,6 +10,8 @@ export interface Hearing {
   upgrading: () => void
   /** The connection is of no more use: another tab needs it closed, or the browser has closed it. */
   gone: () => void
+  /** Whether anybody still wants it. */
+  isWanted: () => boolean
 }
 
 interface Opening extends Undertaking<IDBDatabase> {
@@ -61,6 +63,7 @@ export class Connection {
         opening.begun = true
       },
       gone: forget,
+      isWanted: () => this.#opening === opening,
     })
     const opening: Opening = { done, blocked, begun: false, isOpen: false }
     done.then(() => {

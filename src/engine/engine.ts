@@ -37,7 +37,7 @@ export class Engine implements Link {
   readonly #alone: Alone
   readonly #waiting: Batch[] = []
   #working: Promise<void> | undefined
-  #tidying: Promise<unknown> | undefined
+  #tidying: Promise<void> | undefined
   #declared = false
 
   constructor(shape: StoreShape, listen: Listen, clocks = SYSTEM) {
@@ -76,17 +76,19 @@ export class Engine implements Link {
   async tidy(budget: number): Promise<Tidied> {
     if (!this.#sweeper.isDue) return this.#sweeper.report(0)
     const tidying = this.#alone.run(() => this.#sweeper.tidy(budget))
-    this.#tidying = Promise.all([this.#tidying, tidying])
+    this.#tidying = this.#after(tidying)
     return (await tidying) ?? this.#sweeper.report(0, ANOTHER_IS_AT_IT)
   }
 
   sweep(): Promise<Reply> {
     const sweeping = this.#sweeper.sweep().then((value): Reply => ({ ok: true, value }), refusal)
-    this.#tidying = Promise.all([this.#tidying, sweeping])
+    this.#tidying = this.#after(sweeping)
     return sweeping
   }
 
+  /** What others do while this tab sleeps will not be heard, so everything has to be looked at afterwards. */
   rest(): void {
+    this.#sweeper.forget()
     void this.close()
   }
 
@@ -99,6 +101,11 @@ export class Engine implements Link {
     if (this.#working) return
     this.#connection.close()
     this.#grapevine.close()
+  }
+
+  async #after(work: Promise<unknown>): Promise<void> {
+    await this.#tidying
+    await work
   }
 
   /** Counting takes note of what has expired, so that a clock that steps back before the next start does not undo it. */
@@ -130,6 +137,7 @@ export class Engine implements Link {
 
   /** What was committed may expire earlier than anything that was known: here, and to the other tabs. */
   #announce({ shelves }: Session): void {
+    this.#sweeper.remind()
     for (const { shape, due } of shelves) {
       if (due === Infinity) continue
       this.#sweeper.note(shape.name, due)
@@ -151,12 +159,12 @@ export class Engine implements Link {
         database = await openDatabase(this.#shape, { ...hearing, gone })
         await this.#declare(database)
         state.inUse = true
-        if (state.gone) continue
+        if (state.gone && hearing.isWanted()) continue
         this.#listen({ due: 0 })
         return database
       } catch (error) {
         database?.close()
-        if (!state.gone) throw error
+        if (!state.gone || !hearing.isWanted()) throw error
       }
     }
   }

@@ -35,7 +35,7 @@ export function newSetting(defaultTtl: number | null): Setting {
  * The record for a document written now. A `ttl` that is not valid counts as none. The draft itself
  * becomes the document: a copy would not be the one that a cycle leads back to.
  * A time in an index is told apart from others of the same millisecond by a fraction below it, so that
- * a reader of the index can go on exactly where it ended: it is at or below a millisecond when the time is.
+ * a reader of the index can go on about where it ended: it is at or below a millisecond when the time is.
  */
 export function stamp(draft: Draft, now: number, etag: string): DocumentRecord {
   const doc = Object.assign(draft, { _ts: now / 1000, _etag: etag })
@@ -45,7 +45,7 @@ export function stamp(draft: Draft, now: number, etag: string): DocumentRecord {
 }
 
 /** So fine that a moment of our time can still carry it. */
-const FRACTIONS = 4096
+const FRACTIONS = 1024
 
 let fractions = 0
 

@@ -100,13 +100,13 @@ export class Performer {
 
   async #clean(collection: string): Promise<number> {
     let deleted = 0
-    let after: Horizon | undefined
+    let from: Horizon | undefined
     try {
       for (;;) {
-        const operation: Operation = { verb: 'sweep', collection, limit: ROOM, after, isWhole: true }
+        const operation: Operation = { verb: 'sweep', collection, limit: ROOM, from, isWhole: true }
         const slice = (await this.one(operation)) as SweepSlice
         deleted += slice.deleted
-        after = slice.reached
+        from = slice.reached
         if (!slice.more) return deleted
       }
     } catch {

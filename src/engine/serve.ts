@@ -5,21 +5,22 @@ import type { Clocks } from './clock.js'
 import { cut } from './cut.js'
 import { Engine } from './engine.js'
 
-const METHODS = ['open', 'run', 'tidy', 'sweep', 'close', 'destroy'] satisfies (keyof Wire)[]
+const METHODS = ['ping', 'open', 'run', 'tidy', 'sweep', 'close', 'destroy'] satisfies (keyof Wire)[]
 
 /** Puts an engine at the end of a wire. */
 export function serve(endpoint: Endpoint, clocks?: Clocks): void {
   const post = (notice: Notice) => endpoint.postMessage(notice)
   let engine: Engine
   const wire: Wire = {
+    ping: async () => undefined,
     open(shape: StoreShape) {
       engine ??= new Engine(shape, (event) => post({ mayfly: 'event', event }), clocks)
       return engine.open()
     },
     async run(call: number, operations: Operation[]): Promise<Reply[]> {
-      const { replies, pieces } = cut(await engine.run(operations))
-      for (const piece of pieces) post({ mayfly: 'piece', call, ...piece })
-      return replies
+      const { ahead, last } = cut(await engine.run(operations))
+      for (const piece of ahead) post({ mayfly: 'piece', call, ...piece } as Notice)
+      return last
     },
     tidy: (budget) => engine.tidy(budget),
     sweep: () => engine.sweep(),

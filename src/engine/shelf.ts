@@ -42,7 +42,7 @@ export class Shelf {
     const now = this.#clock.now()
     if (!isTrue) this.alter({ ...this.setting, mark: now })
     // Other tabs, and this one after a restart, must stand still at the same moment.
-    else if (now > mark && this.#clock.standsStill) this.alter({ ...this.setting, mark: now })
+    else if (now > mark && this.#clock.lag > 0) this.alter({ ...this.setting, mark: now })
   }
 
   /** Begins an operation: the clock is read once for each. */
@@ -132,15 +132,15 @@ export class Shelf {
     return record.doc
   }
 
-  /** An expiry index with the range of its dead, where there can be any, or of those after a place. */
-  graves(after = NOTHING): { field: keyof Horizon; index: IDBIndex; range: IDBKeyRange }[] {
+  /** An expiry index with the range of its dead, where there can be any, or of those from a place on. */
+  graves(from = NOTHING): { field: keyof Horizon; index: IDBIndex; range: IDBKeyRange }[] {
     const fields = Object.keys(EXPIRY_INDEXES) as (keyof Horizon)[]
     return fields
-      .filter((field) => this.edge[field] > after[field])
+      .filter((field) => this.edge[field] > -Infinity && this.edge[field] >= from[field])
       .map((field) => ({
         field,
         index: this.store.index(EXPIRY_INDEXES[field]),
-        range: IDBKeyRange.bound(after[field], this.edge[field], true),
+        range: IDBKeyRange.bound(from[field], this.edge[field]),
       }))
   }
 }

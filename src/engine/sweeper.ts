@@ -46,9 +46,19 @@ export class Sweeper {
     const now = this.#tools.clock.now()
     // Whatever is written now expires after all that has been deleted, unless a clock or a setting was changed.
     if (at <= now) this.#reached.delete(collection)
-    if (isNews && at < this.#expected) this.#call(at, now)
-    // A page that should have come long ago has a timer that slept while the machine did.
-    else if (this.#expected > -Infinity && this.#expected < now - LATE) this.#call(now, now)
+    if (isNews && at < this.#expected) this.#call(at)
+  }
+
+  /** A page that should have come long ago has a timer that slept while the machine did. */
+  remind(): void {
+    const now = this.#tools.clock.now()
+    if (this.#expected > -Infinity && this.#expected < now - LATE) this.#call(now)
+  }
+
+  /** Nothing is known any more. */
+  forget(): void {
+    for (const name of this.#collections) this.#due.set(name, -Infinity)
+    this.#reached.clear()
   }
 
   get isDue(): boolean {
@@ -73,11 +83,11 @@ export class Sweeper {
   async sweep(): Promise<number> {
     let deleted = 0
     for (const name of this.#collections) {
-      let after: Horizon | undefined
+      let from: Horizon | undefined
       for (let more = true; more;) {
-        const slice = await this.#slice(name, after, true)
+        const slice = await this.#slice(name, from, true)
         deleted += slice.deleted
-        after = slice.reached
+        from = slice.reached
         more = slice.more
       }
     }
@@ -92,8 +102,8 @@ export class Sweeper {
       this.#expected = Infinity
       return { deleted, wait: null }
     }
-    const wait = Math.max(atLeast, clock.probation, soonest - clock.now(), 0)
-    this.#expected = clock.now() + wait
+    const wait = Math.max(atLeast, clock.probation, this.#until(soonest))
+    this.#expected = Math.max(soonest, clock.now() + Math.max(atLeast, clock.probation))
     return { deleted, wait }
   }
 
@@ -102,9 +112,9 @@ export class Sweeper {
     this.#due.delete(name)
     this.#due.set(name, -Infinity)
     try {
-      const after = this.#reached.get(name)
-      if (!after) this.#whole.add(name)
-      const { deleted, more, reached, next } = await this.#slice(name, after, this.#whole.has(name))
+      const from = this.#start(name)
+      if (!from) this.#whole.add(name)
+      const { deleted, more, reached, next } = await this.#slice(name, from, this.#whole.has(name))
       if (!more) this.#whole.delete(name)
       this.#failures.delete(name)
       this.#reached.set(name, reached)
@@ -118,14 +128,28 @@ export class Sweeper {
     }
   }
 
-  #slice(collection: string, after: Horizon | undefined, isWhole: boolean): Promise<SweepSlice> {
+  #slice(collection: string, from: Horizon | undefined, isWhole: boolean): Promise<SweepSlice> {
     const { pace, perform } = this.#tools
-    return pace.slice((limit) => perform({ verb: 'sweep', collection, limit, after, isWhole }) as Promise<SweepSlice>)
+    return pace.slice((limit) => perform({ verb: 'sweep', collection, limit, from, isWhole }) as Promise<SweepSlice>)
   }
 
-  #call(at: number, now: number): void {
+  /** Where the next slice begins; undefined: at the very beginning, also when the clock has leapt back since. */
+  #start(name: string): Horizon | undefined {
+    const reached = this.#reached.get(name)
+    if (!reached || Math.max(reached.expiresAt, reached.inheritsFrom) > this.#tools.clock.now()) return undefined
+    return reached
+  }
+
+  #call(at: number): void {
     this.#expected = at
-    this.#tools.listen({ due: Math.max(0, at - now) })
+    this.#tools.listen({ due: this.#until(at) })
+  }
+
+  /** How many milliseconds it takes until a moment comes, also for a clock that has to catch up first. */
+  #until(at: number): number {
+    const { clock } = this.#tools
+    const now = clock.now()
+    return at <= now ? 0 : at - now + clock.lag
   }
 
   #next(): string | undefined {

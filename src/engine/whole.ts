@@ -37,11 +37,11 @@ export const wholes = {
   },
 
   /** Deletes at most so many documents that have expired. */
-  async sweep(shelf: Shelf, { limit, after = NOTHING, isWhole }: Of<'sweep'>): Promise<SweepSlice> {
-    const graves = shelf.graves(after)
+  async sweep(shelf: Shelf, { limit, from = NOTHING, isWhole }: Of<'sweep'>): Promise<SweepSlice> {
+    const graves = shelf.graves(from)
     // One more than may be deleted shows that there are more.
     const found = await results(graves.map(({ index, range }) => index.getAllKeys(range, limit + 1)))
-    const reached = { ...after }
+    const reached = { ...from }
     let deleted = 0
     for (const [at, { field }] of graves.entries()) {
       const ids = found[at]!.slice(0, limit - deleted)

@@ -8,6 +8,7 @@ afterEach(() => {
 interface Options {
   ifAvailable?: boolean
   steal?: boolean
+  signal?: AbortSignal
 }
 
 /** Locks of a browser in which somebody else holds the one that is asked for. */
@@ -15,6 +16,8 @@ function heldLocks() {
   const asked: Options[] = []
   const request = async (_: string, options: Options, work: (lock: object | null) => Promise<unknown>) => {
     asked.push(options)
+    // Whoever waits in the line waits in vain.
+    if (options.signal) return new Promise((_, reject) => options.signal!.addEventListener('abort', reject))
     return work(options.steal ? {} : null)
   }
   vi.stubGlobal('navigator', { locks: { request } })
@@ -32,8 +35,19 @@ test('it does not wait for another tab, but does not let a frozen one starve it 
   const answers = []
   for (let n = 0; n < 10; n++) answers.push(await alone.run(async () => 5))
   expect(answers).toEqual([...Array.from({ length: 8 }, () => undefined), 5, undefined])
-  expect(asked[8]).toEqual({ steal: true })
-  expect(asked[9]).toEqual({ ifAvailable: true })
+  expect(asked.slice(8).map((options) => Object.keys(options))).toEqual([['signal'], ['steal'], ['ifAvailable']])
+})
+
+test('it takes the lock from nobody who lets go in time', async () => {
+  const asked: Options[] = []
+  const request = async (_: string, options: Options, work: (lock: object | null) => Promise<unknown>) => {
+    asked.push(options)
+    return work(options.ifAvailable ? null : {})
+  }
+  vi.stubGlobal('navigator', { locks: { request } })
+  const alone = new Alone('x')
+  for (let n = 0; n < 12; n++) await alone.run(async () => 5)
+  expect(asked.some(({ steal }) => steal)).toBe(false)
 })
 
 test('a lock that is taken away in the middle leaves what was done; where locks are forbidden it works without', async () => {

@@ -100,3 +100,38 @@ test('for await reads page by page', async () => {
   for await (const { n } of store.items.query({ limit: 700 })) some += n! >= 0 ? 1 : 0
   expect(some).toBe(700)
 })
+
+test('T8: of 12,000 documents that expire in one millisecond none is left, and none comes back', async () => {
+  const now = Date.now()
+  vi.useFakeTimers({ toFake: ['Date'], now })
+  const store = open(undefined, 'manual')
+  await store.items.upsertMany(Array.from({ length: 12_000 }, (_, n) => ({ id: `i${n}`, ttl: 5 })))
+  vi.setSystemTime(now + 5000)
+  expect(await store.items.stats()).toMatchObject({ live: 0, expired: 12_000 })
+  await store.items.setDefaultTtl(null)
+  expect(await store.sweep()).toEqual({ deleted: 12_000 })
+  expect(await store.items.query().count()).toBe(0)
+})
+
+test('expiry is exact to the millisecond, decades from now too', async () => {
+  const now = Date.UTC(2060, 0, 1)
+  vi.useFakeTimers({ toFake: ['Date'], now })
+  const store = open(undefined, 'manual')
+  const docs = Array.from({ length: 3000 }, (_, n) => ({ id: `i${n}`, ttl: 5 }))
+  await store.items.upsertMany(docs)
+  const times = await Promise.all(docs.map(({ id }) => store.items.expiresAt(id)))
+  expect(times.every((time) => time?.getTime() === now + 5000)).toBe(true)
+  vi.setSystemTime(now + 4999)
+  expect(await store.items.query().count()).toBe(3000)
+  vi.setSystemTime(now + 5000)
+  expect(await store.items.query().count()).toBe(0)
+})
+
+test.each(['close', 'destroy'] as const)('%s right after opening leaves nothing behind', async (end) => {
+  for (let round = 0; round < 8; round++) {
+    const name = newName()
+    await openStore(name, schema, { worker: false })[end]()
+    const left = (await indexedDB.databases()).some((database) => database.name === name)
+    if (end === 'destroy') expect(left).toBe(false)
+  }
+})

@@ -120,6 +120,19 @@ describe('what is long crosses in pieces', () => {
     expect([page.length, typeof next]).toEqual([4, 'string'])
   })
 
+  test('so do many single replies and many single inputs', async () => {
+    const { items, worker } = open()
+    const docs = ids(400).map((item) => ({ ...item, text: 'x'.repeat(5000) }))
+    await items.upsertMany(docs)
+    expect(worker.calls('run').length).toBeGreaterThan(5)
+    const received: unknown[] = []
+    worker.addEventListener('message', (event) => received.push(event))
+    const found = await Promise.all([...docs.map(({ id }) => items.get(id)), items.query({ limit: 100 }).get()])
+    expect(found.slice(0, 400)).toMatchObject(docs)
+    expect(found[400]).toMatchObject(docs.slice(0, 100))
+    expect(received.length).toBeGreaterThan(5)
+  })
+
   test('a document that has items itself stays in one piece', async () => {
     const { items } = open()
     const doc = { id: 'a', items: Array.from({ length: 100_000 }, (_, n) => n) }
@@ -187,6 +200,34 @@ describe('a worker', () => {
     await vi.advanceTimersByTimeAsync(10_000)
     await refusal
     vi.useRealTimers()
+  })
+
+  test('that falls silent is noticed where no lock tells of its death', async () => {
+    const workers = [new PortWorker(), new PortWorker()]
+    const { items, store } = open(workers)
+    await store.ready
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    workers[0]!.postMessage = () => undefined
+    const calls = Promise.allSettled([items.upsert({ id: 'a' }), items.get('a')])
+    await vi.advanceTimersByTimeAsync(10_000)
+    vi.useRealTimers()
+    expect(await calls).toMatchObject([{ reason: { code: 'lost' } }, { status: 'fulfilled', value: undefined }])
+  })
+
+  test('that takes its time is left alone', async () => {
+    const worker = new PortWorker()
+    const { items, store } = open([worker])
+    await store.ready
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const send = worker.postMessage.bind(worker)
+    const held: Parameters<typeof send>[0][] = []
+    worker.postMessage = (message) => void (message.path?.[0] === 'run' ? held.push(message) : send(message))
+    const reading = items.get('a')
+    await vi.advanceTimersByTimeAsync(20_000)
+    vi.useRealTimers()
+    expect(worker.calls('ping').length).toBeGreaterThan(2)
+    for (const message of held) send(message)
+    expect(await reading).toBeUndefined()
   })
 
   test('closes when the store does, and destroys what it kept', async () => {

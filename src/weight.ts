@@ -1,0 +1,17 @@
+/** About how many bytes may cross in one message: making it and taking it in must not hold up the page. */
+export const MESSAGE = 300_000
+
+/** About how many bytes a value takes. What lies deep, or is not plain, is guessed. */
+export function weight(value: unknown, depth = 6): number {
+  if (typeof value === 'string') return value.length + 8
+  if (typeof value !== 'object' || value === null || depth === 0) return 8
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return value.byteLength
+  if (value instanceof Map || value instanceof Set) return 64 * value.size
+  let sum = 16
+  if (Array.isArray(value)) {
+    for (const inner of value) sum += weight(inner, depth - 1)
+    return sum
+  }
+  for (const field in value) sum += field.length + weight((value as Record<string, unknown>)[field], depth - 1)
+  return sum
+}
