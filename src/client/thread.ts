@@ -1,6 +1,5 @@
 import { wrap } from 'comlink'
-import type { Notice, Operation, Page, Piece, Reply, StoreShape, Tidied, Wire } from '../protocol.js'
-import type { Listen } from '../protocol.js'
+import type { Listen, Notice, Operation, Page, Piece, Reply, StoreShape, Tidied, Wire } from '../protocol.js'
 import type { Started } from './start.js'
 
 /** What a call rejects with when its worker died before the answer came. */

@@ -27,6 +27,8 @@ export class Sweeper {
   readonly #reached = new Map<string, Horizon>()
   /** The collections of which everything has been looked at, from the very beginning up to there. */
   readonly #whole = new Set<string>()
+  /** The collection whose turn it is, with the earliest expiry that was noted since: the slice may not have seen it. */
+  #turning = { name: '', due: Infinity }
   readonly #failures = new Map<string, number>()
   /** The moment at which the page will come again by itself; until it has come once, it may be one that never does. */
   #expected = -Infinity
@@ -43,6 +45,7 @@ export class Sweeper {
     if (known === undefined) return
     const isNews = at < known
     if (isNews) this.#due.set(collection, at)
+    if (collection === this.#turning.name) this.#turning.due = Math.min(this.#turning.due, at)
     const now = this.#tools.clock.now()
     // Whatever is written now expires after all that has been deleted, unless a clock or a setting was changed.
     if (at <= now) this.#reached.delete(collection)
@@ -111,6 +114,8 @@ export class Sweeper {
     // To the end of the line, so that every collection has its turn.
     this.#due.delete(name)
     this.#due.set(name, -Infinity)
+    const turn = { name, due: Infinity }
+    this.#turning = turn
     try {
       const from = this.#start(name)
       if (!from) this.#whole.add(name)
@@ -118,7 +123,7 @@ export class Sweeper {
       if (!more) this.#whole.delete(name)
       this.#failures.delete(name)
       this.#reached.set(name, reached)
-      this.#due.set(name, more ? -Infinity : (next ?? Infinity))
+      this.#due.set(name, more ? -Infinity : Math.min(next ?? Infinity, turn.due))
       return deleted
     } catch {
       const failures = (this.#failures.get(name) ?? 0) + 1
