@@ -135,3 +135,29 @@ test.each(['close', 'destroy'] as const)('%s right after opening leaves nothing 
     if (end === 'destroy') expect(left).toBe(false)
   }
 })
+
+test('T17: no slice of deletion begins while a request waits, but for one now and then lest it starve', async () => {
+  const store = open(undefined, 'manual')
+  await store.items.upsertMany(Array.from({ length: 4000 }, (_, n) => ({ id: `i${n}`, n, ttl: n % 2 ? -1 : 0.02 })))
+  await vi.waitFor(async () => expect((await store.items.stats()).expired).toBe(2000))
+  let slices = 0
+  const begin = IDBDatabase.prototype.transaction
+  vi.spyOn(IDBDatabase.prototype, 'transaction').mockImplementation(function (this: IDBDatabase, ...args) {
+    // Reads begin a transaction that only reads, and nobody writes here.
+    if (args[1] === 'readwrite') slices++
+    return begin.apply(this, args)
+  })
+  let isOver = false
+  const sweeping = store.sweep().finally(() => (isOver = true))
+  const begunMeanwhile: number[] = []
+  while (!isOver) {
+    const before = slices
+    await store.items.get('i1')
+    begunMeanwhile.push(slices - before)
+    // Between two requests there is room, as in an app that does not ask without pause.
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  expect(await sweeping).toEqual({ deleted: 2000 })
+  expect(slices).toBeGreaterThan(1)
+  expect(Math.max(...begunMeanwhile)).toBeLessThanOrEqual(1)
+})
