@@ -1,6 +1,6 @@
 import { fail, toFailure } from '../errors.js'
 import type { Link, Listen, Operation, Reply, StoreShape, Tidied } from '../protocol.js'
-import { isRead } from '../reads.js'
+import { isRead, placeOf } from '../operation.js'
 import type { Started } from './start.js'
 import { LOST, Thread } from './thread.js'
 
@@ -131,12 +131,6 @@ export class Remote implements Link {
     await this.#retiring
     return new Thread(await this.#start(), this.#shape, this.#listen)
   }
-}
-
-function placeOf(operation: Operation) {
-  const { collection } = operation
-  const id = 'id' in operation ? operation.id : 'doc' in operation ? operation.doc.id : undefined
-  return { collection, id }
 }
 
 function lost(operation?: Operation): Reply {

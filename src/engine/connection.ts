@@ -1,5 +1,5 @@
 import type { StoreShape } from '../protocol.js'
-import { patiently } from './patience.js'
+import { notice, patiently } from './patience.js'
 import type { Undertaking } from './patience.js'
 
 /** What is heard of a connection, while it is being opened and afterwards. */
@@ -50,22 +50,19 @@ export class Connection {
   }
 
   #start(): Opening {
-    let tell!: () => void
-    const blocked = new Promise<void>((resolve) => {
-      tell = resolve
-    })
+    const blocked = notice()
     const forget = () => {
       if (this.#opening === opening) this.#opening = undefined
     }
     const done = this.#open({
-      blocked: tell,
+      blocked: blocked.give,
       upgrading: () => {
         opening.begun = true
       },
       gone: forget,
       isWanted: () => this.#opening === opening,
     })
-    const opening: Opening = { done, blocked, begun: false, isOpen: false }
+    const opening: Opening = { done, blocked: blocked.given, begun: false, isOpen: false }
     done.then(() => {
       opening.isOpen = true
     }, forget)

@@ -4,7 +4,7 @@ import type { CollectionShape, StoreShape } from '../protocol.js'
 import type { Hearing } from './connection.js'
 import { EXPIRY_INDEXES, indexName, MARKER, SETTING } from './layout.js'
 import { newSetting } from './life.js'
-import { patiently } from './patience.js'
+import { notice, patiently } from './patience.js'
 
 /**
  * Opens the database, with a store for each collection and an index for each that is declared.
@@ -28,15 +28,12 @@ export async function openDatabase(shape: StoreShape, hearing: Hearing): Promise
 }
 
 export function deleteDatabase(shape: StoreShape): Promise<void> {
-  let tell!: () => void
-  const blocked = new Promise<void>((resolve) => {
-    tell = resolve
-  })
+  const blocked = notice()
   const remove = async () => {
     if (await isForeign(shape.name)) throw foreign(shape.name)
-    await deleteDB(shape.name, { blocked: tell })
+    await deleteDB(shape.name, { blocked: blocked.give })
   }
-  return patiently(shape, { done: remove(), blocked, begun: false })
+  return patiently(shape, { done: remove(), blocked: blocked.given, begun: false })
 }
 
 async function isForeign(name: string): Promise<boolean> {

@@ -28,6 +28,8 @@ interface Batch {
 export class Engine implements Link {
   readonly #shape: StoreShape
   readonly #listen: Listen
+  /** The collections that can have a time to live. */
+  readonly #expiring: string[]
   readonly #clock: Clock
   readonly #connection: Connection
   readonly #performer: Performer
@@ -49,16 +51,14 @@ export class Engine implements Link {
     this.#performer = new Performer(shape, this.#clock, this.#connection, (session) => this.#announce(session))
     this.#grapevine = new Grapevine(shape.name, ({ collection, at }) => this.#sweeper.note(collection, at))
     this.#alone = new Alone(`mayfly-sweep:${shape.name}`)
-    this.#sweeper = new Sweeper(
-      shape.collections.filter(({ indexing }) => indexing !== 'none').map(({ name }) => name),
-      {
-        clocks,
-        listen,
-        clock: this.#clock,
-        pace: this.#pace,
-        perform: (operation) => this.#performer.one(operation),
-      },
-    )
+    this.#expiring = shape.collections.filter(({ indexing }) => indexing !== 'none').map(({ name }) => name)
+    this.#sweeper = new Sweeper(this.#expiring, {
+      clocks,
+      listen,
+      clock: this.#clock,
+      pace: this.#pace,
+      perform: (operation) => this.#performer.one(operation),
+    })
   }
 
   open(): Promise<Reply> {
@@ -94,9 +94,17 @@ export class Engine implements Link {
 
   /** Lets what was asked finish first. */
   async close(): Promise<void> {
+    await this.#finish()
+    if (this.#connection.isOpen) await this.#witness()
+    this.#letGo()
+  }
+
+  async #finish(): Promise<void> {
     await this.#working
     await this.#tidying
-    if (this.#connection.isOpen) await this.#witness()
+  }
+
+  #letGo(): void {
     // What was asked meanwhile needs the connection, or has opened another.
     if (this.#working) return
     this.#connection.close()
@@ -110,12 +118,12 @@ export class Engine implements Link {
 
   /** Counting takes note of what has expired, so that a clock that steps back before the next start does not undo it. */
   async #witness(): Promise<void> {
-    const expiring = this.#shape.collections.filter(({ indexing }) => indexing !== 'none')
-    await this.#performer.perform(expiring.map(({ name }) => ({ verb: 'count', collection: name, question: {} })))
+    await this.#performer.perform(this.#expiring.map((collection) => ({ verb: 'count', collection, question: {} })))
   }
 
   async destroy(): Promise<Reply> {
-    await this.close()
+    await this.#finish()
+    this.#letGo()
     return deleteDatabase(this.#shape).then(() => DONE, refusal)
   }
 

@@ -13,6 +13,15 @@ export interface Undertaking<T> {
   begun: boolean
 }
 
+/** A notice that somebody can be waited for to give. */
+export function notice(): { given: Promise<void>; give: () => void } {
+  let give!: () => void
+  const given = new Promise<void>((resolve) => {
+    give = resolve
+  })
+  return { given, give }
+}
+
 /** Waits, but not for ever unless that is asked: every call must settle. The undertaking itself goes on. */
 export async function patiently<T>({ name, patience }: StoreShape, undertaking: Undertaking<T>): Promise<T> {
   if (patience === Infinity) return undertaking.done

@@ -1,7 +1,7 @@
 import { toFailure } from '../errors.js'
 import type { Place } from '../errors.js'
 import type { Horizon, Operation, Reply, StoreShape, SweepSlice } from '../protocol.js'
-import { isRead } from '../reads.js'
+import { isRead, placeOf } from '../operation.js'
 import type { Clock } from './clock.js'
 import type { Connection } from './connection.js'
 import { committed } from './request.js'
@@ -48,7 +48,7 @@ export class Performer {
     } catch (error) {
       const isFull = toFailure(error).code === 'quota'
       if (isFull && mayMakeRoom && (await this.#makeRoom())) return this.#try(operations, false)
-      if (operations.length === 1) return [refusal(error, operations[0])]
+      if (operations.length === 1) return [refusal(error, placeOf(operations[0]!))]
       const replies: Reply[] = []
       for (const operation of operations) replies.push(...(await this.#try([operation], false)))
       return replies

@@ -1,4 +1,5 @@
 import { toFailure } from '../errors.js'
+import { placeOf } from '../operation.js'
 import type { CollectionShape, Operation, Reply } from '../protocol.js'
 import type { Clock } from './clock.js'
 import { Shelf } from './shelf.js'
@@ -60,8 +61,7 @@ export class Session {
     try {
       return { ok: true, value: await perform(shelf, operation) }
     } catch (error) {
-      const id = 'id' in operation ? operation.id : 'doc' in operation ? operation.doc.id : undefined
-      return { ok: false, failure: toFailure(error, { collection: operation.collection, id }) }
+      return { ok: false, failure: toFailure(error, placeOf(operation)) }
     }
   }
 

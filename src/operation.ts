@@ -14,3 +14,10 @@ const READS: ReadonlySet<Operation['verb']> = new Set([
 export function isRead({ verb }: Operation): boolean {
   return READS.has(verb)
 }
+
+/** What an error about an operation names. */
+export function placeOf(operation: Operation): { collection: string; id: string | undefined } {
+  const { collection } = operation
+  const id = 'id' in operation ? operation.id : 'doc' in operation ? operation.doc.id : undefined
+  return { collection, id }
+}
