@@ -1,0 +1,157 @@
+import type { Stored } from '../types.js'
+import type { Background } from './background.js'
+import type { Demand } from './demand.js'
+import type { Work } from './flights.js'
+import { namesIn } from './key.js'
+import type { Key } from './key.js'
+import { nextMoment, timesOf } from './lifetimes.js'
+import type { Rules } from './options.js'
+import type { Permit } from './permits.js'
+import { ageOf, spanOfResponse } from './policy.js'
+import { conditionsOf, renewed, toAnswer } from './record.js'
+import type { Answer, CachedResponse } from './record.js'
+import type { Responses } from './responses.js'
+
+/** A call of the cached fetch. */
+export interface Ask {
+  input: RequestInfo | URL
+  init: RequestInit | undefined
+  request: Request
+  signal: AbortSignal | null | undefined
+  key: Key
+  permit: Permit<CachedResponse>
+  demand: Demand
+  /** Whether its answer may be kept, and taken from what is. */
+  isKept: boolean
+}
+
+/** What the network said: a response, of which everybody takes a copy, or that the stored answer still holds. */
+export type Outcome = { response: Response; isFailure: boolean } | { answer: Answer }
+
+type Known = Stored<CachedResponse> | undefined
+
+/** A request that went to the network and came back. */
+interface Trip {
+  ask: Ask
+  /** What was stored when it was asked for. */
+  known: Known
+  askedAt: number
+  receivedAt: number
+}
+
+/** A part of an answer, and no answer at all. */
+const UNFIT = new Set([206, 304])
+
+/** The server could not answer now: what it said before still holds. */
+const NOT_NOW = new Set([408, 425, 429])
+
+/** Goes to the network, and keeps what it brings. */
+export class Loader {
+  readonly #rules: Rules
+  readonly #responses: Responses
+  readonly #background: Background
+
+  constructor(rules: Rules, responses: Responses, background: Background) {
+    this.#rules = rules
+    this.#responses = responses
+    this.#background = background
+  }
+
+  load(ask: Ask, known: Known): Work<Outcome> {
+    return async (signal, hold) => {
+      const conditions = known && ask.demand !== 'new' ? conditionsOf(known) : undefined
+      const askedAt = nextMoment()
+      const response = await this.#rules.network.send(...argumentsOf(ask, signal, conditions))
+      const trip = { ask, known, askedAt, receivedAt: Date.now() }
+      if (known && conditions && response.status === 304) {
+        const answer = renewed(known, response, trip.receivedAt)
+        hold(this.#background.run(this.#keep(trip, answer)))
+        return { answer }
+      }
+      const isKept = this.#isWorthKeeping(trip, response)
+      if (isKept) {
+        const storing = this.#background.run(this.#keepBody(trip, response, signal))
+        hold(storing)
+        void storing.then(() => release(response))
+      } else {
+        if (known && isFinal(response)) void this.#background.run(this.#responses.shelf.drop(known))
+        release(response)
+      }
+      return { response, isFailure: response.status >= 500 && !isKept }
+    }
+  }
+
+  #isWorthKeeping({ ask: { request, isKept }, receivedAt }: Trip, response: Response): boolean {
+    const { status, type, headers } = response
+    if (!isKept || UNFIT.has(status) || status < 200 || type.startsWith('opaque')) return false
+    try {
+      return this.#rules.keep(response, request) && this.#termsOf(headers, receivedAt) !== undefined
+    } catch (error) {
+      this.#background.report(error)
+      return false
+    }
+  }
+
+  /** For how long, and chosen by what; undefined when it must not be kept. */
+  #termsOf(headers: Headers, receivedAt: number) {
+    const { defaults, override, keepsCredentials } = this.#rules
+    const names = namesIn(headers.get('vary'))
+    // A script does not see the cookies, so it cannot choose by them.
+    if (!names || (names.includes('cookie') && !keepsCredentials)) return undefined
+    const span = spanOfResponse(headers, receivedAt, defaults, override)
+    return span && { span, names }
+  }
+
+  /** A body that breaks off is not kept. */
+  async #keepBody(trip: Trip, response: Response, signal: AbortSignal): Promise<void> {
+    const copy = response.clone()
+    try {
+      const body = copy.body ? await copy.arrayBuffer() : null
+      await this.#keep(trip, toAnswer(response, trip.ask.request, body))
+    } catch (error) {
+      // Everybody has gone, and has been told.
+      if (!signal.aborted) throw error
+    }
+  }
+
+  async #keep({ ask, known, askedAt, receivedAt }: Trip, answer: Answer): Promise<void> {
+    const { key, request, permit } = ask
+    const headers = new Headers(answer.headers)
+    const terms = this.#termsOf(headers, receivedAt)
+    if (!terms) return known && this.#responses.shelf.drop(known)
+    const age = ageOf(headers, askedAt, receivedAt, this.#rules.override)
+    const times = timesOf(terms.span, askedAt, receivedAt, age)
+    await this.#responses.keep({ key, headers: request.headers, answer, times, names: terms.names, permit, known })
+  }
+}
+
+/**
+ * The caller's own arguments, with our signal and our questions. The browser's own cache stays out of it: it would
+ * answer in the server's place, hold up a second request for the same address, and keep what `clear()` must remove.
+ */
+function argumentsOf({ input, init, request, isKept }: Ask, signal: AbortSignal, conditions: [string, string][] = []) {
+  const headers = new Headers(request.headers)
+  for (const [name, value] of conditions) headers.set(name, value)
+  const changes: RequestInit = {
+    signal,
+    ...(isKept && request.cache !== 'force-cache' ? { cache: 'no-store' } : {}),
+    ...(conditions.length > 0 ? { headers } : {}),
+  }
+  // One with a body can be sent once only, and the key has been made of this one.
+  return request.method === 'GET' ? ([input, { ...init, ...changes }] as const) : ([request, changes] as const)
+}
+
+/** Whether the answer takes the place of an earlier one, even if it is not kept itself. */
+function isFinal({ status, type }: Response): boolean {
+  return status < 500 && !NOT_NOW.has(status) && !type.startsWith('opaque')
+}
+
+/**
+ * Lets go of the response when everybody has taken a copy, as all do in the task in which it comes. Otherwise it would
+ * gather what the copies read, and the connection would stay open when they are cancelled.
+ */
+function release(response: Response): void {
+  setTimeout(() => {
+    response.body?.cancel().catch(() => undefined)
+  })
+}

@@ -1,0 +1,51 @@
+/** Something that was removed, and a link to what was removed after it. */
+interface Removal<D> {
+  isMeant: (doc: D) => boolean
+  next?: Removal<D>
+}
+
+/** Leave to write what is asked for from now on. What is removed before it has come withdraws it. */
+export class Permit<D> {
+  readonly #before: Removal<D>
+
+  constructor(before: Removal<D>) {
+    this.#before = before
+  }
+
+  allows(doc: D): boolean {
+    for (let removal = this.#before.next; removal; removal = removal.next) if (removal.isMeant(doc)) return false
+    return true
+  }
+}
+
+/**
+ * The permits for a collection, whatever caches there are on it. Only permits hold on to removals, so that those
+ * before the oldest permit are forgotten.
+ */
+export class Permits<D> {
+  static readonly #all = new WeakMap<object, unknown>()
+  #last: Removal<D> = { isMeant: () => false }
+  /** How often everything was removed. */
+  era = 0
+
+  static of<D>(collection: object): Permits<D> {
+    const known = Permits.#all.get(collection) as Permits<D> | undefined
+    if (known) return known
+    const made = new Permits<D>()
+    Permits.#all.set(collection, made)
+    return made
+  }
+
+  issue(): Permit<D> {
+    return new Permit(this.#last)
+  }
+
+  withdraw(isMeant: (doc: D) => boolean): void {
+    this.#last = this.#last.next = { isMeant }
+  }
+
+  withdrawAll(): void {
+    this.era++
+    this.withdraw(() => true)
+  }
+}
