@@ -1,84 +1,33 @@
-import { collection, MayflyError, openStore } from 'mayfly'
+import { showApi } from './parts/api.js'
+import { watchBlocking } from './parts/blocking.js'
+import { showCollections } from './parts/collections.js'
+import { showDisk } from './parts/disk.js'
+import { offer, showDocuments } from './parts/documents.js'
+import { CUSTOMERS } from './parts/examples.js'
+import { showFeed } from './parts/feed.js'
+import { showMatrix } from './parts/matrix.js'
+import { goOffline } from './parts/offline.js'
+import { showSpeed } from './parts/speed.js'
+import { showTabs } from './parts/tabs.js'
+import { watchWriting, welcome } from './parts/writing.js'
+import { act } from './lib/notice.js'
+import { startSampling } from './lib/samples.js'
+import { readDefaults } from './lib/state.js'
 
-interface Note {
-  id: string
-  text: string
-}
-
-const store = openStore('mayfly-demo', { notes: collection<Note>({ defaultTtl: 120 }) })
-const { notes } = store
-
-const add = element('add', HTMLFormElement)
-const setting = element('setting', HTMLFormElement)
-const list = element('notes', HTMLUListElement)
-
-add.addEventListener('submit', (event) => {
-  event.preventDefault()
-  const form = new FormData(add)
-  const [text, ttl] = [form.get('text') as string, form.get('ttl')]
-  act(async () => {
-    await notes.create({ text, ...(ttl ? { ttl: Number(ttl) } : {}) })
-    add.reset()
-  })
-})
-
-setting.addEventListener('change', () => {
-  const chosen = new FormData(setting).get('defaultTtl') as string
-  act(() => notes.setDefaultTtl(chosen === 'off' ? null : Number(chosen)))
-})
-
-element('sweep', HTMLButtonElement).addEventListener('click', () => act(() => store.sweep()))
-
+offer(CUSTOMERS)
+showCollections()
+showMatrix()
+showDocuments()
+watchWriting()
+showDisk()
+watchBlocking()
+showTabs()
+showFeed()
+showApi()
+showSpeed()
+startSampling()
 act(async () => {
-  const { defaultTtl } = await notes.settings()
-  element('setting', HTMLFormElement)['defaultTtl'].value = defaultTtl === null ? 'off' : String(defaultTtl)
+  await readDefaults()
+  await welcome()
 })
-setInterval(() => act(async () => undefined), 250)
-
-/** Does what a person asked for, then shows how things are; what goes wrong is shown too. */
-function act(work: () => Promise<unknown>): void {
-  work()
-    .then(show)
-    .then(
-      () => say(''),
-      (error: unknown) => say(error instanceof MayflyError ? error.message : String(error)),
-    )
-}
-
-async function show(): Promise<void> {
-  const [docs, { live, expired }] = await Promise.all([
-    notes.query({ orderBy: '_ts', order: 'desc', limit: 100 }).get(),
-    notes.stats(),
-  ])
-  const ends = await Promise.all(docs.map((doc) => notes.expiresAt(doc.id)))
-  element('stats', HTMLParagraphElement).textContent =
-    `${live} live, ${expired} expired and waiting for deletion from the disk`
-  list.replaceChildren(...docs.map((doc, at) => row(doc, ends[at] ?? null)))
-}
-
-function row(note: Note, end: Date | null): HTMLLIElement {
-  const item = document.createElement('li')
-  const button = document.createElement('button')
-  button.type = 'button'
-  button.textContent = 'Touch'
-  button.setAttribute('aria-label', `Touch ${note.text}`)
-  button.addEventListener('click', () => act(() => notes.touch(note.id)))
-  item.append(span(note.text), span(end ? `${Math.ceil((end.getTime() - Date.now()) / 1000)} s` : 'for ever'), button)
-  return item
-}
-
-function span(text: string): HTMLSpanElement {
-  const made = document.createElement('span')
-  made.textContent = text
-  return made
-}
-
-function say(problem: string): void {
-  element('problem', HTMLParagraphElement).textContent = problem
-}
-
-function element<T extends HTMLElement>(id: string, type: new () => T): T {
-  const found = document.getElementById(id)
-  if (found instanceof type) return found
-  throw new TypeError(`The page has no ${type.name} called ${id}.`)
-}
+goOffline()

@@ -1,33 +1,310 @@
 import { expect, test } from '@playwright/test'
+import type { BrowserContext, Locator, Page } from '@playwright/test'
 import { serveDemo } from './support/demo.js'
 
+// Generous, because machines are shared: no test waits for this when it passes.
+test.describe.configure({ timeout: 120_000 })
+
 let demo: Awaited<ReturnType<typeof serveDemo>>
+let problems: string[] = []
 
 test.beforeAll(async () => {
   demo = await serveDemo()
 })
 test.afterAll(() => demo.stop())
+test.beforeEach(({ context }) => {
+  problems = []
+  context.on('weberror', (error) => problems.push(error.error().message))
+  context.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text())
+  })
+})
+test.afterEach(() => {
+  // The browser itself reports every request that the test has cut off.
+  expect(problems.filter((text) => !text.includes('ERR_INTERNET_DISCONNECTED'))).toEqual([])
+})
 
-test('a person adds notes, sees one expire by itself and changes the setting', async ({ page }) => {
-  const problems: string[] = []
-  page.on('pageerror', (error) => problems.push(error.message))
+const documents = (page: Page) => page.getByRole('list', { name: 'Documents' }).getByRole('listitem')
+const setting = (page: Page) => page.getByRole('group', { name: /^Time to live of (baskets|orders|invoices)$/ })
+const own = (page: Page) => page.locator('#selected')
+const lit = (page: Page) => page.getByRole('table', { name: 'When a document expires' }).locator('[aria-current=true]')
+const numberIn = async (text: Locator) => Number((await text.innerText()).replaceAll(',', ''))
+
+async function visit(page: Page): Promise<void> {
   await page.goto(demo.url)
-  await expect(page).toHaveTitle('mayfly')
-  const notes = page.getByRole('list', { name: 'Notes' }).getByRole('listitem')
+  await expect(documents(page)).toHaveCount(8)
+}
 
-  await page.getByLabel('Note', { exact: true }).fill('Permanent')
-  await page.getByLabel('Lives for').selectOption('ever')
-  await page.getByRole('button', { name: 'Add' }).click()
-  await expect(notes).toHaveCount(1)
-  await page.getByLabel('Note', { exact: true }).fill('Short-lived')
-  await page.getByLabel('Lives for').selectOption('5 seconds')
-  await page.getByRole('button', { name: 'Add' }).click()
-  await expect(notes).toHaveText([/Short-lived\d s/, /Permanentfor ever/])
+async function choose(group: Locator, name: string): Promise<void> {
+  await group.getByRole('radio', { name, exact: true }).check({ force: true })
+}
 
-  await expect(notes).toHaveText([/Permanentfor ever/], { timeout: 10_000 })
-  await page.getByLabel('Time to live of the collection').selectOption('Off')
+async function clear(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Clear' }).click()
+  await expect(documents(page)).toHaveCount(0)
+}
+
+async function add(page: Page, customer: string, total: number, seconds?: number): Promise<void> {
+  const form = page.getByRole('form', { name: 'Add a document' })
+  await form.getByLabel('Customer').fill(customer)
+  await form.getByLabel('Total').fill(String(total))
+  await form.getByLabel('Lives for').selectOption(seconds === undefined ? 'the default' : 't seconds')
+  if (seconds !== undefined) await form.getByLabel('t, seconds').fill(String(seconds))
+  await form.getByRole('button', { name: 'Add' }).click()
+}
+
+/** Opens the second tab with the page's own button. */
+async function secondTab(context: BrowserContext, page: Page): Promise<Page> {
+  const [second] = await Promise.all([
+    context.waitForEvent('page'),
+    page.getByRole('button', { name: 'Open a second tab' }).click(),
+  ])
+  await expect(second.getByText('This is tab B')).toBeVisible()
+  return second
+}
+
+test('a setting acts at once, and the matrix lights the rule of the selected document', async ({ page }) => {
+  await visit(page)
+  await clear(page)
+  await add(page, 'Ada', 7)
+  await expect(own(page)).toContainText('Time to live of Ada 7')
+  await setting(page).getByLabel('n =').fill('600')
+  await own(page).getByRole('radio', { name: 'No ttl' }).focus()
+
+  const seen: string[] = []
+  for (const column of ['Off', 'On (no default)', 'On, n seconds']) {
+    await choose(setting(page), column)
+    for (const row of ['No ttl', '−1, for ever', 't seconds']) {
+      await choose(own(page), row)
+      const rowName = { 'No ttl': 'absent', '−1, for ever': 'never', 't seconds': 'seconds' }[row]
+      const columnName = { Off: 'off', 'On (no default)': 'none', 'On, n seconds': 'seconds' }[column]
+      await expect(lit(page)).toHaveAttribute('data-cell', `${rowName} ${columnName}`)
+      seen.push(await lit(page).innerText())
+    }
+  }
+  const [never, later] = ['never', '20 s after its last write']
+  expect(seen).toEqual([never, never, never, never, never, later, '10 min after its last write', never, later])
+
+  await choose(own(page), 'No ttl')
+  await choose(setting(page), 'Off')
+  await expect(documents(page)).toContainText(['for ever'])
+  await setting(page).getByRole('radio', { name: 'On, n seconds' }).check({ force: true })
+  await setting(page).getByLabel('n =').fill('0.5')
+  await setting(page).getByLabel('n =').press('Enter')
+  await expect(documents(page)).toHaveCount(0)
+  await expect(page.getByText('Ada 7 does not exist any more.')).toBeVisible()
+  await page.getByRole('radio', { name: /^invoices/ }).check({ force: true })
+  await expect(documents(page)).toHaveCount(8)
+  await expect(setting(page).getByRole('radio', { name: 'Off' })).toBeChecked()
+})
+
+test('a document is added, edited, touched, deleted, and leaves by itself at zero', async ({ page }) => {
+  await visit(page)
+  await clear(page)
+  await add(page, 'Short', 1, 1)
+  await add(page, 'Long', 2, 1000)
+  await expect(documents(page)).toHaveText([/Long/, /Short/])
+  await expect(documents(page)).toHaveText([/Long.*17 min/])
+
+  await page.getByRole('button', { name: 'Edit Long 2' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Edit Long 2' })
+  await dialog.getByLabel('Customer').fill('Longer')
+  await dialog.getByLabel('t, seconds').fill('100')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await expect(documents(page)).toHaveText([/Longerttl 100.*(100|99) s/])
+
+  const ring = documents(page).locator('.arc')
+  const offset = () => ring.evaluate((arc) => Number.parseFloat(getComputedStyle(arc).strokeDashoffset))
+  await expect(documents(page)).toHaveText([/9[0-7] s/])
+  await expect.poll(offset).toBeGreaterThan(2)
+  await page.getByRole('button', { name: 'Touch Longer 2' }).click()
+  await expect(documents(page)).toHaveText([/(100|99) s/])
+  expect(await offset()).toBeLessThan(2)
+  await page.getByRole('button', { name: 'Delete Longer 2' }).click()
+  await expect(page.getByText('Nothing here.')).toBeVisible()
+})
+
+test('filter and sort go through the query API, which explains itself in words', async ({ page }) => {
+  await visit(page)
+  const filter = page.getByRole('form', { name: 'Filter and sort' })
+  const [query, words] = [page.locator('#query'), page.locator('#explained')]
+  await filter.getByRole('combobox', { name: 'Customer' }).selectOption('Grace')
+  await expect(documents(page)).toHaveText([/Grace/])
+  await expect(query).toHaveText(
+    "baskets.query({ where: { customer: 'Grace' }, orderBy: 'placedAt', order: 'desc', limit: 100 })",
+  )
+  await expect(words).toHaveText(
+    'Answered by the index customer+placedAt, newest first: 1 record read, 1 returned, nothing sorted in memory.',
+  )
+  await filter.getByRole('combobox', { name: 'Customer' }).selectOption('anyone')
+  await filter.getByLabel('Total from').fill('50')
+  await filter.getByLabel('Sort by').selectOption('lowest total')
+  await expect(words).toHaveText(
+    /^Answered by the index total, lowest first: \d records? read, .*nothing sorted in memory.$/,
+  )
+  const totals = await documents(page).evaluateAll((items) =>
+    items.map((item) => Number(/([\d.]+\.\d\d)/.exec(item.textContent)![1])),
+  )
+  expect(totals).toEqual(totals.toSorted((a, b) => a - b))
+  expect(Math.min(...totals)).toBeGreaterThanOrEqual(50)
+  await filter.getByLabel('Sort by').selectOption('last written')
+  await expect(words).toHaveText(/sorted in memory\.$/)
+})
+
+test('of 10,000 documents the first are shown, the disk is cleaned in idle slices, and requests go first', async ({
+  page,
+}) => {
+  await visit(page)
+  await page.getByRole('button', { name: 'Generate 10,000' }).click()
+  await expect(page.getByText(/^10,000 documents written/)).toBeAttached({ timeout: 30_000 })
+  await expect(documents(page)).toHaveCount(100)
+  await expect(page.getByText(/^the first 100 of (9|10),/)).toBeVisible()
+
+  const figure = (id: string) => page.locator(`#${id}`)
+  await expect.poll(() => numberIn(figure('live'))).toBeGreaterThan(5000)
+  await expect.poll(() => numberIn(figure('deleted')), { timeout: 20_000 }).toBeGreaterThan(50)
+  const slices = await numberIn(figure('slices'))
+  await expect.poll(() => numberIn(figure('slices'))).toBeGreaterThan(slices)
+  await expect(page.getByRole('img', { name: /live, .* expired and waiting, .* deleted/ })).toBeVisible()
+  await expect(page.getByRole('meter', { name: 'Storage used' })).toHaveAttribute(
+    'aria-valuetext',
+    /MB used of the .*B/,
+  )
+
+  await clear(page)
+  await page.getByRole('button', { name: 'Block the main thread for two seconds' }).click()
+  await expect(page.locator('#blocked')).toHaveText(
+    /^While the thread was blocked, nothing was deleted\. Then 50 requests were answered within \d+ ms; deletion began after \d+ ms and was done after [\d,]+ ms, in \d+ slices?\.$/,
+    { timeout: 30_000 },
+  )
+  const words = await page.locator('#blocked').innerText()
+  const [, answered, began] = /within (\d+) ms; deletion began after (\d+) ms/.exec(words)!.map(Number)
+  expect(answered, words).toBeLessThanOrEqual(began!)
+})
+
+test('two tabs stay in step, and both show which one is deleting', async ({ page, context }) => {
+  await visit(page)
+  const second = await secondTab(context, page)
+  const tabs = (of: Page) => of.getByRole('list', { name: 'Open tabs' }).getByRole('listitem')
+  for (const one of [page, second]) await expect(tabs(one)).toHaveText([/Tab A/, /Tab B/])
+
+  await clear(second)
+  await expect(documents(page)).toHaveCount(0)
+  await add(page, 'Both', 3)
+  await expect(documents(second)).toHaveText([/Both/])
+  await choose(setting(second), 'On (no default)')
+  await expect(setting(page).getByRole('radio', { name: 'On (no default)' })).toBeChecked()
+  await expect(documents(page)).toHaveText([/Both.*for ever/])
+
+  await add(page, 'Brief', 4, 0.5)
+  await expect(documents(second)).toHaveText([/Both/])
+  for (const one of [page, second]) await expect(tabs(one).filter({ hasText: /[1-9]\d* slice/ })).not.toHaveCount(0)
+  await page.getByRole('button', { name: 'Generate 10,000' }).click()
+  for (const one of [page, second]) {
+    await expect(tabs(one).filter({ hasText: 'deleting' })).toHaveCount(1, { timeout: 30_000 })
+  }
+  await second.close()
+  await expect(tabs(page)).toHaveText([/Tab A, this one/])
+})
+
+test('the API’s list is fresh, then stale, and offline when the network is cut', async ({ page }) => {
+  await visit(page)
+  const list = page.getByRole('list', { name: 'Weather' })
+  const marks = list.locator('.mark')
+  await list.scrollIntoViewIfNeeded()
+  await expect(marks).toHaveText(Array<string>(6).fill('fresh'))
+  await expect(list.getByText(/^cache · \d+ ms/).first()).toBeVisible()
+  await expect(marks.filter({ hasText: 'stale' }).first()).toBeVisible({ timeout: 10_000 })
+  await expect(list.getByText(/^(cache|network) · .* (0|1|2) s old/).first()).toBeVisible()
+
+  await page.getByRole('switch', { name: 'Cut the network' }).check({ force: true })
+  await expect(marks).toHaveText(Array<string>(6).fill('offline'), { timeout: 20_000 })
+  await expect(list.getByRole('listitem').first()).toContainText(/°C.*cache, no network/)
+  await expect(page.locator('#traffic')).toContainText('failed')
+  await page.getByRole('switch', { name: 'Cut the network' }).uncheck({ force: true })
+  await expect(marks).toHaveText(Array<string>(6).fill('fresh'))
+})
+
+test('the comparison runs here, checks what it wrote, and is drawn as bars', async ({ page }) => {
+  await visit(page)
+  await page.getByRole('button', { name: 'Run the comparison' }).click()
+  await expect(page.getByText('Done. Everything was read back and was right.')).toBeVisible({ timeout: 50_000 })
+  const figures = page.locator('#bars figure')
+  await expect(figures).toHaveCount(4)
+  for (const figure of await figures.all()) {
+    await expect(figure.getByRole('listitem')).toHaveText([
+      /^mayfly[\d.]+ ms$/,
+      /^Dexie[\d.]+ ms[\d.]+×$/,
+      /^idb-keyval[\d.]+ ms[\d.]+×$/,
+      /^localForage[\d.]+ ms[\d.]+×$/,
+    ])
+  }
+})
+
+test('it works without a network after the first visit, and can be installed', async ({ page, context }) => {
+  await visit(page)
+  await expect(page.getByText('Works offline')).toBeVisible()
+  const manifest = await page.evaluate(async () => {
+    const { href } = document.querySelector<HTMLLinkElement>('link[rel=manifest]')!
+    const { name, start_url, display, icons } = await (await fetch(href)).json()
+    const found = await Promise.all(icons.map(async ({ src }: { src: string }) => (await fetch(new URL(src, href))).ok))
+    return { name, start_url, display, found }
+  })
+  expect(manifest).toEqual({
+    name: 'mayfly: documents with a time to live',
+    start_url: './',
+    display: 'standalone',
+    found: [true, true, true, true],
+  })
+  await add(page, 'Kept', 5, 1000)
+  await expect(documents(page)).toHaveText([/Kept/, ...Array<RegExp>(8).fill(/ttl/)])
+
+  await context.setOffline(true)
   await page.reload()
-  await expect(notes).toHaveText([/Permanentfor ever/])
-  await expect(page.getByLabel('Time to live of the collection')).toHaveValue('off')
-  expect(problems).toEqual([])
+  await expect(page.getByText('Offline, and works')).toBeVisible()
+  await expect(documents(page).first()).toHaveText(/Kept/)
+  await page.getByRole('button', { name: 'Touch Kept 5' }).click()
+  await add(page, 'Written offline', 6)
+  await expect(documents(page).first()).toHaveText(/Written offline/)
+  await page.getByRole('button', { name: 'Run the comparison' }).click()
+  await expect(page.locator('#speed-status')).toContainText('round')
+})
+
+test('it fits a phone, and the keyboard is enough', async ({ page }) => {
+  await page.setViewportSize({ width: 360, height: 740 })
+  await visit(page)
+  const overflow = () =>
+    page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+  expect(await overflow()).toBe(0)
+
+  await page.keyboard.press('Tab')
+  await expect(page.getByRole('link', { name: 'To the documents' })).toBeFocused()
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Tab')
+  const form = page.getByRole('form', { name: 'Add a document' })
+  await expect(form.getByLabel('Customer')).toBeFocused()
+  await page.keyboard.type('Keys')
+  await page.keyboard.press('Enter')
+  await expect(documents(page)).toHaveCount(9)
+
+  const rows = documents(page).locator('.pick')
+  await rows.first().focus()
+  await page.keyboard.press('ArrowDown')
+  await expect(rows.nth(1)).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(rows.nth(1)).toHaveAttribute('aria-pressed', 'true')
+  await page.keyboard.press('Delete')
+  await expect(documents(page)).toHaveCount(8)
+  // The focus goes on from the neighbour of the row that has gone.
+  await expect(rows.nth(1)).toBeFocused()
+  await page.keyboard.press('Enter')
+
+  await setting(page).getByRole('radio', { name: 'On, n seconds' }).focus()
+  await page.keyboard.press('ArrowLeft')
+  await expect(setting(page).getByRole('radio', { name: 'On (no default)' })).toBeChecked()
+  await expect(lit(page)).toHaveAttribute('data-cell', / none$/)
+  await page.getByRole('button', { name: /^Edit/ }).first().press('Enter')
+  expect(await overflow()).toBe(0)
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('dialog')).toBeHidden()
 })

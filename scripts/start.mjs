@@ -4,15 +4,14 @@ ensurePackages()
 console.log('Building mayfly …')
 if (!run('node', ['scripts/build.mjs'])) process.exit(1)
 
-const { createServer } = await import('vite')
+const { serveDemo } = await import('./demo.mjs')
 const { findBrowser } = await import('./browser.mjs')
 
-const server = await createServer({ configFile: 'demo/vite.config.ts' })
-await server.listen()
+console.log('Building the demo …')
+const server = await serveDemo({ open: hasScreen() })
 console.log('\nmayfly’s demo is at:')
 server.printUrls()
-if (hasScreen()) server.openBrowser()
-else console.log('  There is no screen here: open that address in a browser. Ctrl+C ends the demo.')
+if (!hasScreen()) console.log('  There is no screen here: open that address in a browser. Ctrl+C ends the demo.')
 if (!findBrowser()) {
   console.log(
     '  If you have no browser yet, install Chromium, Chrome, Firefox or Safari (on Debian: apt-get install chromium).',

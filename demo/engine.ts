@@ -1,0 +1,4 @@
+import 'mayfly/worker'
+import { watchSlices } from './lib/probe.js'
+
+watchSlices()

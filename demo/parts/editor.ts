@@ -1,0 +1,31 @@
+import { element } from '../lib/dom.js'
+import { act } from '../lib/notice.js'
+import { chosen } from '../lib/state.js'
+import { collections } from '../store.js'
+import type { Document } from '../store.js'
+import { fill, read, watchMode } from './fields.js'
+import { nameOf } from './row.js'
+
+const dialog = element('#editor', HTMLDialogElement)
+const form = element('form', HTMLFormElement, dialog)
+let edited: Document | undefined
+
+watchMode(form)
+element('[data-cancel]', HTMLButtonElement, dialog).addEventListener('click', () => dialog.close())
+
+form.addEventListener('submit', () => {
+  if (!edited) return
+  const { id } = edited
+  const { customer, total, ttl } = read(form)
+  act(async () => {
+    const saved = await collections[chosen.get()].patch(id, { customer, total, ttl })
+    return `Saved ${nameOf(saved)}.`
+  })
+})
+
+export function edit(doc: Document): void {
+  edited = doc
+  fill(form, doc)
+  element('#editor-title', HTMLElement).textContent = `Edit ${nameOf(doc)}`
+  dialog.showModal()
+}

@@ -1,0 +1,36 @@
+import { element, write } from '../lib/dom.js'
+
+interface InstallPrompt extends Event {
+  prompt(): Promise<unknown>
+}
+
+/** Makes the page work without a network, and lets it be installed. */
+export function goOffline(): void {
+  const chip = element('#offline-chip', HTMLElement)
+  const show = () => {
+    chip.classList.toggle('good', true)
+    write(chip, navigator.onLine ? 'Works offline' : 'Offline, and works')
+  }
+  if (!('serviceWorker' in navigator) || import.meta.env.DEV) {
+    write(chip, 'Needs the network')
+    return
+  }
+  navigator.serviceWorker.register('./service-worker.js').then(
+    async () => {
+      await navigator.serviceWorker.ready
+      show()
+      addEventListener('online', show)
+      addEventListener('offline', show)
+    },
+    () => write(chip, 'Needs the network'),
+  )
+
+  const item = element('#install-chip', HTMLElement)
+  const button = element('#install', HTMLButtonElement)
+  addEventListener('beforeinstallprompt', (event) => {
+    event.preventDefault()
+    item.hidden = false
+    button.onclick = () => void (event as InstallPrompt).prompt()
+  })
+  addEventListener('appinstalled', () => (item.hidden = true))
+}

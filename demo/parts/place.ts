@@ -1,0 +1,81 @@
+import type { Source } from 'mayfly/fetch'
+import { make, write } from '../lib/dom.js'
+import { seconds } from '../lib/words.js'
+
+export interface Weather {
+  city: string
+  celsius: number
+  sky: string
+  measuredAt: number
+}
+
+const MARKS: Record<Source, [mark: string, note: string]> = {
+  network: ['fresh', 'network'],
+  fresh: ['fresh', 'cache'],
+  stale: ['stale', 'cache, refreshing'],
+  fallback: ['offline', 'cache, no network'],
+}
+
+/** A city in the list, with where its weather came from. */
+export class Place {
+  readonly city: string
+  readonly element: HTMLLIElement
+  readonly #value = make('span', { class: 'value' }, '…')
+  readonly #mark = make('span', { class: 'mark' })
+  readonly #note = make('small')
+  readonly #age: HTMLElement
+  readonly #spans: { fresh: number; stale: number }
+  #measuredAt = 0
+  #ageing: ReturnType<typeof setTimeout> | undefined
+
+  /** Until when, in seconds of its age, an answer is fresh, and until when it is given while it is refreshed. */
+  constructor(city: string, fresh: number, stale: number) {
+    this.city = city
+    this.#spans = { fresh, stale }
+    this.#age = make('span', { class: 'age', 'aria-hidden': 'true' }, make('i'))
+    this.element = make('li', {}, make('b', {}, city), this.#value, this.#mark, this.#note, this.#age)
+  }
+
+  show({ celsius, sky, measuredAt }: Weather, source: Source, took: number): void {
+    const [mark, note] = MARKS[source]
+    const old = Math.max(0, Math.round((Date.now() - measuredAt) / 1000))
+    write(this.#value, `${celsius.toFixed(1)} °C, ${sky}`)
+    const age = `${seconds(old)} old`
+    this.#say(mark, `${note} · ${Math.max(1, Math.round(took))} ms · ${age}`)
+    if (measuredAt !== this.#measuredAt) this.#begin(measuredAt)
+    this.#expect()
+  }
+
+  /** Nobody may ask again while it grows stale. */
+  #expect(): void {
+    clearTimeout(this.#ageing)
+    if (this.#mark.dataset['mark'] !== 'fresh') return
+    const left = this.#measuredAt + this.#spans.fresh * 1000 - Date.now()
+    this.#ageing = setTimeout(() => this.#say('stale', 'not asked for since'), Math.max(0, left))
+  }
+
+  /** The network failed, and nothing is kept. */
+  fail(): void {
+    this.#say('offline', 'nothing is kept, and the network failed')
+  }
+
+  #say(mark: string, note: string): void {
+    write(this.#mark, mark)
+    this.#mark.dataset['mark'] = mark
+    write(this.#note, note)
+  }
+
+  /** The hand moves through the fresh and the stale part of its life by itself. */
+  #begin(measuredAt: number): void {
+    this.#measuredAt = measuredAt
+    const hand = this.#age.firstElementChild as HTMLElement
+    for (const animation of hand.getAnimations()) animation.cancel()
+    const duration = this.#spans.stale * 1000
+    const animation = hand.animate([{ translate: '0' }, { translate: 'calc(100% - 5px)' }], {
+      duration,
+      fill: 'forwards',
+    })
+    animation.currentTime = Date.now() - measuredAt
+    this.#age.style.setProperty('--fresh', `${(100 * this.#spans.fresh) / this.#spans.stale}%`)
+  }
+}

@@ -1,0 +1,3 @@
+import type { PreviewOptions, PreviewServer } from 'vite'
+
+export function serveDemo(options?: PreviewOptions): Promise<PreviewServer>
