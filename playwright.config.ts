@@ -9,7 +9,9 @@ export default defineConfig({
   testMatch: '**/*.test.ts',
   workers: 1,
   forbidOnly: true,
-  timeout: 60_000,
+  timeout: 120_000,
+  // Generous, because machines are shared: no test waits for this when it passes.
+  expect: { timeout: 20_000 },
   reporter: 'list',
   use: {
     browserName: 'chromium',

@@ -10,9 +10,9 @@ const { SEED, RUNS } = process.env
 const seed = Number(SEED ?? Math.floor(Math.random() * 2 ** 31))
 const runs = Number(RUNS ?? 500)
 
-const source = { alias: { mayfly: path('./src/index.ts') } }
+const source = { alias: { 'mayfly/fetch': path('./src/fetch.ts'), mayfly: path('./src/index.ts') } }
 /** Workers come with the package as it is built. */
-const built = { alias: { mayfly: path('./dist/index.js') } }
+const built = { alias: { 'mayfly/fetch': path('./dist/fetch.js'), mayfly: path('./dist/index.js') } }
 
 const chromium = (name: string) => ({
   enabled: true,
@@ -25,17 +25,26 @@ const chromium = (name: string) => ({
 })
 
 /** Tests that reach into IndexedDB on the engine's thread, or beneath the public API. */
-const sameThread = ['test/cost.test.ts', 'test/faults.test.ts', 'test/wire/**']
+const sameThread = [
+  'test/cost.test.ts',
+  'test/plan.test.ts',
+  'test/cursor.test.ts',
+  'test/faults.test.ts',
+  'test/wire/**',
+]
 
-function inWorker(name: string, engine: 'worker' | 'own worker'): TestProjectConfiguration {
+/** What else than where the worker comes from is the same for both kinds of worker, and tried with one of them. */
+const anyWorker = ['test/{ttl,refused,schema,model,queries,listeners}.test.ts']
+
+function inWorker(name: string, engine: 'worker' | 'own worker', share: number): TestProjectConfiguration {
   return {
     extends: true,
     resolve: built,
     test: {
       name,
-      exclude: sameThread,
+      exclude: [...sameThread, 'test/fetch/**', ...(engine === 'worker' ? [] : anyWorker)],
       setupFiles: ['test/support/worker.ts'],
-      provide: { engine, runs: Math.ceil(runs / 4) },
+      provide: { engine, runs: Math.ceil(runs * share) },
       browser: chromium(name),
     },
   }
@@ -46,8 +55,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // Generous, because machines are shared: no test waits for this when it passes.
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     provide: { seed, runs, engine: 'here' },
     coverage: {
       provider: 'v8',
@@ -75,11 +84,12 @@ export default defineConfig({
           name: 'chromium',
           exclude: ['test/wire/**', 'test/generated/**'],
           setupFiles: ['test/support/real.ts'],
+          provide: { runs: Math.ceil(runs * 0.2) },
           browser: chromium('chromium'),
         },
       },
-      inWorker('worker', 'worker'),
-      inWorker('own-worker', 'own worker'),
+      inWorker('worker', 'worker', 0.12),
+      inWorker('own-worker', 'own worker', 0.04),
     ],
   },
 })

@@ -110,6 +110,8 @@ test('a worker that closes itself is replaced', async ({ tab }) => {
   await openShop(tab, { sweep: 'manual' })
   const [worker] = tab.workers()
   await worker!.evaluate(() => self.close()).catch(() => undefined)
+  // A write that meets the dying worker is lost; a read is repeated, and shows that there is another.
+  expect(await tab.evaluate(() => window.store.items.get('a'))).toBeUndefined()
   expect(await tab.evaluate(() => window.store.items.upsert({ id: 'a' }).then(({ id }) => id))).toBe('a')
 })
 

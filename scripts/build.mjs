@@ -34,7 +34,7 @@ await build({
     // An app's own build does that, and stack traces should be readable.
     minify: false,
     lib: {
-      entry: { index: 'src/index.ts', 'service-worker': 'src/service-worker.ts' },
+      entry: { index: 'src/index.ts', 'service-worker': 'src/service-worker.ts', fetch: 'src/fetch.ts' },
       formats: ['es'],
     },
     rolldownOptions: { output: { entryFileNames: '[name].js', chunkFileNames: '[name].js' } },

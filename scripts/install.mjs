@@ -6,16 +6,16 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-const stamp = `${root}node_modules/.mayfly-lock`
-
-/** Installs the packages of the lock file, unless exactly those are there. */
-export function ensurePackages() {
+/** Installs the packages of a folder's lock file, unless exactly those are there. */
+export function ensurePackages(folder = '') {
+  const cwd = `${root}${folder}`
+  const stamp = `${cwd}node_modules/.mayfly-lock`
   const wanted = createHash('sha256')
-    .update(readFileSync(`${root}package-lock.json`))
+    .update(readFileSync(`${cwd}package-lock.json`))
     .digest('hex')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
-  console.log('Installing the packages of package-lock.json (npm ci) …')
-  if (!run('npm', ['ci', '--no-audit', '--no-fund'])) process.exit(1)
+  console.log(`Installing the packages of ${folder}package-lock.json (npm ci) …`)
+  if (!run('npm', ['ci', '--no-audit', '--no-fund'], { cwd })) process.exit(1)
   writeFileSync(stamp, wanted)
 }
 

@@ -8,20 +8,22 @@ import { root } from './install.mjs'
 const TOLERANCE = 0.2
 
 // The size that matters is that of an app's own bundle, so this is one. What it loads only when needed is not counted.
-await build({
-  root,
-  configFile: false,
-  logLevel: 'warn',
-  build: {
-    outDir: 'node_modules/.cache/mayfly-sizes',
-    emptyOutDir: true,
-    rolldownOptions: {
-      input: { page: 'dist/index.js' },
-      output: { entryFileNames: '[name].js', chunkFileNames: '[name].js' },
-      preserveEntrySignatures: 'strict',
+for (const [name, entry] of Object.entries({ page: 'dist/index.js', fetch: 'dist/fetch.js' })) {
+  await build({
+    root,
+    configFile: false,
+    logLevel: 'warn',
+    build: {
+      outDir: `node_modules/.cache/mayfly-sizes/${name}`,
+      emptyOutDir: true,
+      rolldownOptions: {
+        input: { [name]: entry },
+        output: { entryFileNames: '[name].js', chunkFileNames: '[name].js' },
+        preserveEntrySignatures: 'strict',
+      },
     },
-  },
-})
+  })
+}
 
 const bin = join(root, 'node_modules', 'size-limit', 'bin.js')
 const { stdout } = spawnSync(process.execPath, [bin, '--json'], { cwd: root, encoding: 'utf8' })

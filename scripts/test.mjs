@@ -6,6 +6,7 @@ const STEPS = {
   lint: ['oxlint', '--type-aware', '--deny-warnings'],
   readme: ['node', 'scripts/readme.mjs'],
   types: ['tsc', '-p', '.'],
+  api: ['node', 'scripts/api.mjs', '--check'],
   unused: ['knip'],
   build: ['node', 'scripts/build.mjs'],
   package: ['node', 'scripts/package.mjs'],

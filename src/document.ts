@@ -1,5 +1,6 @@
 /** What every collection keeps: an object with a string `id`. */
 export interface Identified {
+  /** 1 to 1,023 bytes, and no other document of the collection has it. */
   id: string
 }
 

@@ -7,11 +7,16 @@ export interface Place {
 
 /** Every failure of a store. `code` is the contract; the text is for people. */
 export class MayflyError extends Error {
+  /** Always the same, in a minified app too. */
   override readonly name = 'MayflyError'
+  /** What went wrong. */
   readonly code: ErrorCode
+  /** The collection that the call was about, where it was about one. */
   readonly collection?: string
+  /** The id of the document that the call was about, where it was about one. */
   readonly id?: string
 
+  /** The store makes these; an app needs to only where it imitates a failure, as in a test. */
   constructor(code: ErrorCode, message: string, details: Place & { cause?: unknown } = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
     this.code = code

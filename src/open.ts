@@ -7,6 +7,7 @@ import { fail } from './errors.js'
 import type { CollectionShape, Link, Listen, StoreShape } from './protocol.js'
 import type { Schema } from './schema.js'
 
+/** How a store is opened; all of it may be left out. */
 export interface StoreOptions {
   /**
    * The thread of the engine. Left out: a worker of the package's own. A function that makes a Worker
@@ -68,7 +69,7 @@ export function open<S>(name: string, schema: object, options: StoreOptions, loa
   const shape: StoreShape = { name, collections, durability, patience }
   const connect = (listen: Listen): Link =>
     worker === false
-      ? new Local(async () => new (await load())(shape, listen))
+      ? new Local(async () => new (await load())(shape, (event) => listen(structuredClone(event))))
       : new Remote(shape, () => startWorker(worker), listen)
   return makeStore<S>(
     collections.map((collection) => collection.name),

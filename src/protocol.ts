@@ -1,5 +1,6 @@
 /** What crosses between the page and the engine: plain data, described here and nowhere else. */
 
+/** What went wrong, as a word that stays the same. */
 export type ErrorCode =
   | 'conflict'
   | 'not-found'
@@ -49,7 +50,16 @@ export interface Question {
 export interface Page {
   items: Document[]
   next?: string
+  /** Whether the matches had to be sorted, so that every page costs as much as all. */
+  isSorted: boolean
+}
+
+/** How a question was answered. */
+export interface Explained {
+  index: string | null
   read: number
+  returned: number
+  sorted: boolean
 }
 
 export interface Written {
@@ -88,8 +98,11 @@ export interface StatsInMs {
 
 export type Indexing = 'consistent' | 'none'
 
+/** What holds for all documents of a collection. */
 export interface Settings {
+  /** Seconds that a document without a ttl of its own lives; -1: no default; null: nothing expires. */
   defaultTtl: number | null
+  /** As the collection was declared. */
   indexing: Indexing
 }
 
@@ -111,11 +124,31 @@ export type Operation =
   | Verb<'deleteMany', { ids: string[] }>
   | Verb<'clear'>
   | Verb<'find', { question: Question; after?: string | undefined }>
+  | Verb<'explain', { question: Question }>
   | Verb<'count', { question: Question }>
   | Verb<'settings'>
   | Verb<'setDefaultTtl', { defaultTtl: number | null }>
   | Verb<'stats'>
+  | Verb<'watch', { key: number; question: Question; joining?: Joining | undefined }>
+  | Verb<'unwatch', { key: number }>
+  | Verb<'follow', { since?: number | undefined; joining?: Joining | undefined }>
+  | Verb<'unfollow'>
+  | Verb<'heed', { since: number; due: number | null }>
+  | Verb<'bury'>
+  | Verb<'leave', { tab: string; keeps: boolean }>
+  | Verb<'atomic', { operations: Operation[] }>
   | Verb<'sweep', { limit: number; from?: Horizon | undefined; isWhole: boolean }>
+
+/** What a tab has to say when it begins to listen to a collection, or listens for more. */
+export interface Joining {
+  tab: string
+  /** Whether it wants every change by itself, and not just what they do to results. */
+  isFollowing: boolean
+  /** The other tabs that have the store open, where the browser can tell. */
+  others?: string[]
+  /** What had expired when this tab opened the store. */
+  opened: Horizon
+}
 
 export interface IndexShape {
   paths: string[]
@@ -137,10 +170,26 @@ export interface StoreShape {
   patience: number
 }
 
-/** What the engine says of its own accord: there is something to delete, or to look for, in so many milliseconds. */
-export interface EngineEvent {
-  due: number
+/** A committed change of a document. */
+export interface Change {
+  type: 'upsert' | 'delete' | 'expire'
+  id: string
+  /** As it was written. */
+  doc?: Document
 }
+
+/** What the engine says of its own accord. */
+export type EngineEvent =
+  /** There is something to delete, or to look for, in so many milliseconds. */
+  | { due: number }
+  /** The result of a live query is another now. A number stands for the document at that place in the result before. */
+  | { view: number; items: (Document | number)[]; isLast: boolean }
+  /** The result of a live query could not be found. */
+  | { view: number; failure: Failure }
+  /** Changes of a collection, up to the one of that number. */
+  | { collection: string; changes: Change[]; entry: number }
+  /** The engine was replaced by one that knows of no live query; or of none in this collection, for the list was lost. */
+  | { isNew: true; collection?: string }
 
 export type Listen = (event: EngineEvent) => void
 

@@ -3,6 +3,7 @@ import { fail } from './errors.js'
 import type { CollectionShape, Indexing, IndexShape } from './protocol.js'
 import { isTtl, TTL_RULE } from './ttl.js'
 
+/** How a collection keeps its documents. */
 export interface CollectionOptions {
   /** Omitted or null: nothing expires. -1: on, without a default. Otherwise seconds. */
   defaultTtl?: number | null | undefined

@@ -1,5 +1,5 @@
 import { collection } from 'mayfly'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, inject, test, vi } from 'vitest'
 import { open } from './support/stores.js'
 
 interface Item {
@@ -7,25 +7,28 @@ interface Item {
   n: number
 }
 
+/** A browser takes its time for so many, and one of the three ways to run the engine in it is enough. */
+const MANY = 'document' in globalThis && inject('engine') !== 'worker' ? 20_000 : 100_000
+
 const items = (length: number): Item[] => Array.from({ length }, (_, n) => ({ id: `i${n}`, n }))
 
 const fresh = () => open({ items: collection<Item>({ defaultTtl: 60 }) }).items
 
 describe('many documents', () => {
-  test('100,000 report their progress, and all are there', async () => {
+  test(`${MANY} report their progress, and all are there`, async () => {
     const store = fresh()
     const done: number[] = []
-    const result = await store.upsertMany(items(100_000), {
+    const result = await store.upsertMany(items(MANY), {
       onProgress: (progress) => {
-        expect(progress.total).toBe(100_000)
+        expect(progress.total).toBe(MANY)
         done.push(progress.done)
       },
     })
-    expect(result).toEqual({ written: 100_000, stopped: false })
+    expect(result).toEqual({ written: MANY, stopped: false })
     expect(done.length).toBeGreaterThan(10)
     expect(done).toEqual(done.toSorted((a, b) => a - b))
-    expect(done.at(-1)).toBe(100_000)
-    expect(await store.query().count()).toBe(100_000)
+    expect(done.at(-1)).toBe(MANY)
+    expect(await store.query().count()).toBe(MANY)
   })
 
   test('can be stopped: what was committed stays, and the answer says how many', async () => {

@@ -91,3 +91,44 @@ describe('order', () => {
     }
   })
 })
+
+describe('with an index', () => {
+  const indexed = () => open({ all: collection<Thing>().index('tags').index('value') }).all
+
+  test('an array with a hole, or one that contains itself, has its other elements all the same', async () => {
+    const all = indexed()
+    const loop: unknown[] = ['x']
+    loop.push(loop)
+    // oxlint-disable-next-line no-sparse-arrays -- This is what is tested.
+    await all.upsertMany([
+      { id: 'hole', tags: [, 'x'] },
+      { id: 'loop', tags: loop },
+      { id: 'plain', tags: ['x'] },
+    ])
+    const query = all.query({ where: { tags: { contains: 'x' } } })
+    expect((await query.get()).map(({ id }) => id)).toEqual(['hole', 'loop', 'plain'])
+    expect(await query.count()).toBe(3)
+  })
+
+  test('a count agrees where contains meets another condition on the field', async () => {
+    const all = indexed()
+    await all.upsertMany([
+      { id: 'a', value: 'x' },
+      { id: 'b', value: ['x'] },
+    ])
+    for (const value of [{ contains: 'x', gte: 'a' }, { contains: 'x', in: ['x'] }, { contains: 'x' }]) {
+      const query = all.query({ where: { value } })
+      expect(await query.count()).toBe((await query.get()).length)
+    }
+    const byId = all.query({ where: { id: { contains: 'x', lte: 'a' } as never } })
+    expect([await byId.count(), (await byId.get()).length]).toEqual([0, 0])
+  })
+
+  test('a value that contains itself cannot be asked for', async () => {
+    const loop: unknown[] = []
+    loop.push(loop)
+    for (const value of [loop, { in: [loop] }, { gt: loop }, { contains: loop }]) {
+      await expect(indexed().query({ where: { value } }).get()).rejects.toMatchObject({ code: 'invalid' })
+    }
+  })
+})

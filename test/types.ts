@@ -1,6 +1,6 @@
 /** What must compile, and what must not: `tsc` is the judge, and an expected error that is missing is an error. */
 import { collection, MayflyError, openStore } from 'mayfly'
-import type { Collection, Stored } from 'mayfly'
+import type { Collection, Stored, Where } from 'mayfly'
 
 interface Order {
   id: string
@@ -179,6 +179,277 @@ export async function queries(): Promise<void> {
   store.orders.query({ orderBy: 'colour' })
   // @ts-expect-error
   store.orders.query({ order: 'up' })
+}
+
+// Every field takes its own conditions.
+interface Parcel {
+  id: string
+  name: string
+  weight: number
+  sentAt: Date
+  arrivedAt: Date | null
+  fragile: boolean
+  insured?: boolean | null
+  label?: string
+  kind: 'box' | 'tube'
+  floor: 1 | 2 | 3
+  code: number | string
+  stamps: string[]
+  route: readonly (string | number)[]
+  size: [number, number]
+  grid: number[][]
+  lines: { sku: string }[]
+  to?: { city: string; geo: { lat: number; seenAt?: Date } }
+  photo: Blob
+  extra: Map<string, number>
+}
+
+export function conditions(): void {
+  const { parcels } = openStore('conditions', { parcels: collection<Parcel>() })
+  const where = (where: Where<Parcel>) => parcels.query({ where })
+
+  where({})
+  where({ weight: { gt: 1, gte: 2, lt: 3, lte: 4, in: [5], exists: true } })
+  where({ arrivedAt: null })
+  where({ arrivedAt: { lt: new Date(), exists: true } })
+  where({ insured: null, fragile: { in: [true] } })
+  where({ code: 5 })
+  where({ code: { gt: 5, startsWith: 'x', in: [1, 'x'] } })
+  where({ kind: { gte: 'm', startsWith: 'b', in: ['box'] }, floor: { gt: 1.5 } })
+  where({ stamps: ['a'], size: [1, 2] })
+  where({ stamps: { gt: ['a'], in: [['a'], []] } })
+  where({ stamps: { contains: 'a' }, route: { contains: 5 }, grid: { contains: [1] } })
+  where({ to: { exists: true }, 'to.geo': { exists: false }, 'to.geo.seenAt': { gte: new Date() } })
+  where({ photo: { exists: true }, extra: { exists: true }, lines: { exists: true } })
+  where({ id: { startsWith: 'x' }, _etag: 'x', _ts: { gte: 1 }, ttl: -1 })
+  where({ or: [] })
+  where({ or: [{ or: [{ weight: 1 }, { 'to.city': { in: ['a'] } }] }, {}] })
+  const constant = { where: { weight: { in: [1, 2] }, or: [{ weight: 1 }] }, orderBy: 'to.geo.lat' } as const
+  parcels.query(constant)
+
+  // A field that is not there.
+  // @ts-expect-error
+  where({ nmae: 'x' })
+  // @ts-expect-error
+  where({ and: [{ weight: 1 }] })
+  // @ts-expect-error
+  where([{ weight: 1 }])
+  // @ts-expect-error
+  parcels.query({ orderby: 'weight' })
+  // @ts-expect-error
+  parcels.query({ skip: 5 })
+
+  // A value of another type.
+  // @ts-expect-error
+  where({ weight: '10' })
+  // @ts-expect-error
+  where({ name: 5 })
+  // @ts-expect-error
+  where({ name: null })
+  // @ts-expect-error
+  where({ name: undefined })
+  // @ts-expect-error
+  where({ fragile: 'true' })
+  // @ts-expect-error
+  where({ insured: 'yes' })
+  // @ts-expect-error
+  where({ kind: 'bag' })
+  // @ts-expect-error
+  where({ floor: 4 })
+  // @ts-expect-error
+  where({ code: true })
+  // @ts-expect-error
+  where({ stamps: 'a' })
+  // @ts-expect-error
+  where({ id: 5 })
+  // @ts-expect-error
+  where({ _ts: 'x' })
+  // @ts-expect-error
+  where({ ttl: '5' })
+
+  // A Date is compared with Dates.
+  // @ts-expect-error
+  where({ sentAt: 5 })
+  // @ts-expect-error
+  where({ sentAt: '2030-01-01' })
+  // @ts-expect-error
+  where({ sentAt: { gt: 5 } })
+  // @ts-expect-error
+  where({ sentAt: { lte: '2030-01-01' } })
+  // @ts-expect-error
+  where({ sentAt: { in: [5] } })
+  // @ts-expect-error
+  where({ sentAt: { startsWith: '2030' } })
+  // @ts-expect-error
+  where({ sentAt: { contains: new Date() } })
+  // @ts-expect-error
+  where({ arrivedAt: { gt: null } })
+  // @ts-expect-error
+  where({ weight: { gt: new Date() } })
+  // @ts-expect-error
+  where({ _ts: { gt: new Date() } })
+
+  // An operator that does not fit the field, or is none.
+  // @ts-expect-error
+  where({ weight: { startsWith: '1' } })
+  // @ts-expect-error
+  where({ weight: { gte: '1', lt: 2 } })
+  // @ts-expect-error
+  where({ weight: { between: [1, 2] } })
+  // @ts-expect-error
+  where({ weight: { exists: true, contains: 1 } })
+  // @ts-expect-error
+  where({ name: { contains: 'x' } })
+  // @ts-expect-error
+  where({ name: { like: 'x' } })
+  // @ts-expect-error
+  where({ name: { startsWith: 5 } })
+  // @ts-expect-error
+  where({ name: { gt: undefined } })
+  // @ts-expect-error
+  where({ name: { exists: 'yes' } })
+  // @ts-expect-error
+  where({ fragile: { gte: true } })
+  // @ts-expect-error
+  where({ fragile: { contains: true } })
+  // @ts-expect-error
+  where({ stamps: { startsWith: 'a' } })
+  // @ts-expect-error
+  where({ stamps: { gt: 'a' } })
+  // @ts-expect-error
+  where({ to: { gt: 5 } })
+  // @ts-expect-error
+  where({ photo: { contains: 1 } })
+  // @ts-expect-error
+  where({ extra: { contains: 'x' } })
+
+  // The elements of `in` and `contains`.
+  // @ts-expect-error
+  where({ weight: { in: ['1'] } })
+  // @ts-expect-error
+  where({ weight: { in: [1, undefined] } })
+  // @ts-expect-error
+  where({ weight: { in: 1 } })
+  // @ts-expect-error
+  where({ name: { in: 'abc' } })
+  // @ts-expect-error
+  where({ kind: { in: ['bag'] } })
+  // @ts-expect-error
+  where({ fragile: { in: [1] } })
+  // @ts-expect-error
+  where({ stamps: { in: ['a'] } })
+  // @ts-expect-error
+  where({ stamps: { contains: 5 } })
+  // @ts-expect-error
+  where({ stamps: { contains: ['a'] } })
+  // @ts-expect-error
+  where({ stamps: { contains: undefined } })
+  // @ts-expect-error
+  where({ route: { contains: true } })
+  // @ts-expect-error
+  where({ size: { contains: 'a' } })
+  // @ts-expect-error
+  where({ grid: { contains: 1 } })
+  // @ts-expect-error
+  where({ lines: { contains: 'x' } })
+
+  // A field that may be missing.
+  // @ts-expect-error
+  where({ label: 5 })
+  // @ts-expect-error
+  where({ label: null })
+  // @ts-expect-error
+  where({ label: { startsWith: 5 } })
+
+  // Paths lead through plain objects.
+  // @ts-expect-error
+  where({ 'to.street': 'x' })
+  // @ts-expect-error
+  where({ 'to.city': 5 })
+  // @ts-expect-error
+  where({ 'to.city': { contains: 'B' } })
+  // @ts-expect-error
+  where({ 'to.geo.lat': { startsWith: '3' } })
+  // @ts-expect-error
+  where({ 'to.geo.seenAt': { lt: 5 } })
+  // @ts-expect-error
+  where({ 'to.geo.lng': 3 })
+  // @ts-expect-error
+  where({ to: { city: 'Bern' } })
+  // @ts-expect-error
+  where({ 'to.geo': { lat: 5 } })
+  // @ts-expect-error
+  where({ 'stamps.0': 'x' })
+  // @ts-expect-error
+  where({ 'stamps.length': 1 })
+  // @ts-expect-error
+  where({ 'lines.sku': 'x' })
+  // @ts-expect-error
+  where({ 'name.length': 1 })
+  // @ts-expect-error
+  where({ 'sentAt.getTime': 1 })
+  // @ts-expect-error
+  where({ 'photo.size': 1 })
+  // @ts-expect-error
+  where({ 'extra.size': 1 })
+
+  // Alternatives are checked as all else is.
+  // @ts-expect-error
+  where({ or: { weight: 1 } })
+  // @ts-expect-error
+  where({ or: [{ wieght: 1 }] })
+  // @ts-expect-error
+  where({ or: [{ weight: 1 }, { weight: '1' }] })
+  // @ts-expect-error
+  where({ or: [{ 'to.street': 'x' }] })
+  // @ts-expect-error
+  where({ or: [{ or: [{ sentAt: { gt: 5 } }] }] })
+
+  // An order is by one field or path that is there.
+  // @ts-expect-error
+  parcels.query({ orderBy: 'wieght' })
+  // @ts-expect-error
+  parcels.query({ orderBy: 'to.street' })
+  // @ts-expect-error
+  parcels.query({ orderBy: 'stamps.length' })
+  // @ts-expect-error
+  parcels.query({ orderBy: 'weight desc' })
+  // @ts-expect-error
+  parcels.query({ orderBy: ['weight'] })
+  // @ts-expect-error
+  parcels.query({ orderBy: 'or' })
+  // @ts-expect-error
+  parcels.query({ orderBy: '' })
+  // @ts-expect-error
+  parcels.query({ order: 'descending' })
+  // @ts-expect-error
+  parcels.query({ limit: '5' })
+  // @ts-expect-error
+  void parcels.query().page(5)
+}
+
+export async function misfits(): Promise<void> {
+  interface Line {
+    id: string
+    total: number
+    customer: string
+    tags: string[]
+    lines: { sku: string }[]
+    sentAt: Date | null
+  }
+  const { lines } = openStore('misfits', { lines: collection<Line>() })
+  await lines.query({ where: { sentAt: { in: [null, new Date()] } } }).get()
+  await lines.query({ where: { sentAt: null } }).get()
+  // @ts-expect-error
+  lines.query({ where: { total: new Date() } })
+  // @ts-expect-error
+  lines.query({ where: { customer: /x/ } })
+  // @ts-expect-error
+  lines.query({ where: { tags: [5] } })
+  // @ts-expect-error
+  lines.query({ where: { lines: { contains: { sku: 'a' } } } })
+  // @ts-expect-error
+  lines.query({ where: { total: { in: [null] } } })
 }
 
 // A field that may hold anything can be compared with anything, and a document may have further fields.

@@ -37,6 +37,9 @@ declare global {
     store: Mayfly.Store<Schema>
     pending: Promise<unknown>
     log: unknown[]
+    changes?: string[]
+    stops?: (() => void)[]
+    collectGarbage?: () => Promise<void>
   }
 }
 

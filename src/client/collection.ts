@@ -1,20 +1,19 @@
 import type { Creatable, Identified, Patch, Stored, Writable } from '../document.js'
-import { fail } from '../errors.js'
-import type { Document, Operation, Settings, StatsInMs } from '../protocol.js'
+import type { Change, Document, Operation, Settings, StatsInMs } from '../protocol.js'
 import { checkDefaultTtl } from '../schema.js'
 import type { QueryOptions } from '../where.js'
-import { checkId, toDraft, toFields, toIds } from './draft.js'
+import { checkId, toIds } from './draft.js'
+import type { Feeds } from './feed.js'
+import type { Lives } from './live.js'
+import { make } from './make.js'
+import type { WriteOptions } from './make.js'
 import { deleteMany, writeMany } from './many.js'
 import type { DeletedMany, ManyOptions, WrittenMany } from './many.js'
 import { Query } from './query.js'
 import type { Queue } from './queue.js'
 import type { Updates } from './update.js'
 
-export interface WriteOptions {
-  /** Write only if the document still has this `_etag`; otherwise `precondition-failed`. */
-  ifMatch?: string | undefined
-}
-
+/** How many documents a collection holds. */
 export interface Stats {
   /** Documents that exist. */
   live: number
@@ -24,48 +23,55 @@ export interface Stats {
   nextExpiry: Date | null
 }
 
+/** A change of a document that was committed. */
+export type ChangeOf<T> =
+  | { type: 'upsert'; id: string; /** As it was written. */ doc: Stored<T> }
+  | { type: 'delete'; id: string }
+  | { type: 'expire'; id: string }
+
+/** @internal */
+export interface CollectionTools {
+  queue: Queue
+  updates: Updates
+  lives: Lives
+  feeds: Feeds
+}
+
 /** A collection of a store. A document that has expired is, for every method, one that is not there. */
 export class Collection<T extends Identified> {
   readonly #name: string
   readonly #queue: Queue
   readonly #updates: Updates
+  readonly #lives: Lives
+  readonly #feeds: Feeds
 
   /** @internal */
-  constructor(name: string, queue: Queue, updates: Updates) {
+  constructor(name: string, { queue, updates, lives, feeds }: CollectionTools) {
     this.#name = name
     this.#queue = queue
     this.#updates = updates
+    this.#lives = lives
+    this.#feeds = feeds
   }
 
   /** Writes a new document, with a generated id when it has none; `conflict` when its id is taken. */
   create(doc: Creatable<T>): Promise<Stored<T>> {
-    return this.#call((collection) => ({ verb: 'create', doc: toDraft(doc, collection, true) }))
+    return this.#write((collection) => make.create(collection, doc))
   }
 
   /** Writes a document, over the one with its id if there is one. */
-  upsert(doc: Writable<T>, options: WriteOptions = {}): Promise<Stored<T>> {
-    return this.#call((collection) => ({
-      verb: 'upsert',
-      doc: toDraft(doc, collection, false),
-      ...guard(options, collection),
-    }))
+  upsert(doc: Writable<T>, options?: WriteOptions): Promise<Stored<T>> {
+    return this.#write((collection) => make.upsert(collection, doc, options))
   }
 
   /** Writes a document over the one with its id; `not-found` when there is none. */
-  replace(doc: Writable<T>, options: WriteOptions = {}): Promise<Stored<T>> {
-    return this.#call((collection) => ({
-      verb: 'replace',
-      doc: toDraft(doc, collection, false),
-      ...guard(options, collection),
-    }))
+  replace(doc: Writable<T>, options?: WriteOptions): Promise<Stored<T>> {
+    return this.#write((collection) => make.replace(collection, doc, options))
   }
 
   /** Changes the given fields and removes those that are `undefined`; `not-found` when there is no document. */
-  patch(id: T['id'], fields: Patch<T>, options: WriteOptions = {}): Promise<Stored<T>> {
-    return this.#call((collection) => {
-      checkId(id, collection)
-      return { verb: 'patch', id, fields: toFields(fields, collection, id), ...guard(options, collection) }
-    })
+  patch(id: T['id'], fields: Patch<T>, options?: WriteOptions): Promise<Stored<T>> {
+    return this.#write((collection) => make.patch(collection, id, fields, options))
   }
 
   /**
@@ -78,19 +84,13 @@ export class Collection<T extends Identified> {
   }
 
   /** Starts the document's countdown again; false when there is none. */
-  touch(id: T['id'], options: WriteOptions = {}): Promise<boolean> {
-    return this.#call((collection) => {
-      checkId(id, collection)
-      return { verb: 'touch', id, ...guard(options, collection) }
-    })
+  touch(id: T['id'], options?: WriteOptions): Promise<boolean> {
+    return this.#write((collection) => make.touch(collection, id, options))
   }
 
   /** True when there was one. */
-  delete(id: T['id'], options: WriteOptions = {}): Promise<boolean> {
-    return this.#call((collection) => {
-      checkId(id, collection)
-      return { verb: 'delete', id, ...guard(options, collection) }
-    })
+  delete(id: T['id'], options?: WriteOptions): Promise<boolean> {
+    return this.#write((collection) => make.delete(collection, id, options))
   }
 
   /** As `create`, for any number. Those that are refused are named in the error; the others are committed. */
@@ -103,6 +103,7 @@ export class Collection<T extends Identified> {
     return writeMany(this.#queue, 'upsertMany', this.#name, docs, options)
   }
 
+  /** As `delete`, for any number; how many there were. */
   deleteMany(ids: Iterable<T['id']>, options?: ManyOptions): Promise<DeletedMany> {
     return deleteMany(this.#queue, this.#name, ids, options)
   }
@@ -112,6 +113,7 @@ export class Collection<T extends Identified> {
     return this.#call(() => ({ verb: 'clear' }))
   }
 
+  /** The document, or undefined when there is none. */
   get(id: T['id']): Promise<Stored<T> | undefined> {
     return this.#call((collection) => {
       checkId(id, collection)
@@ -126,7 +128,7 @@ export class Collection<T extends Identified> {
 
   /** A question to the collection; without options, all of it. Nothing runs until it is asked. */
   query(options?: QueryOptions<T>): Query<T> {
-    return new Query<T>(this.#queue, this.#name, options)
+    return new Query<T>(this.#queue, this.#lives, this.#name, options)
   }
 
   /**
@@ -140,6 +142,7 @@ export class Collection<T extends Identified> {
     })
   }
 
+  /** The settings that hold now. */
   settings(): Promise<Settings> {
     return this.#call(() => ({ verb: 'settings' }))
   }
@@ -159,6 +162,18 @@ export class Collection<T extends Identified> {
     return { ...counts, nextExpiry: nextExpiry === null ? null : new Date(nextExpiry) }
   }
 
+  /**
+   * Calls back with every change of a document here that is committed from now on, in any tab, once and in order;
+   * with its expiry when it happens, and first of all with those that happened while no tab was open. Returns its undo.
+   */
+  changes(listener: (change: ChangeOf<T>) => void): () => void {
+    return this.#feeds.add(this.#name, listener as (change: Change) => void)
+  }
+
+  #write<R>(make: (collection: string) => Operation): Promise<R> {
+    return this.#queue.call(() => make(this.#name)) as Promise<R>
+  }
+
   #call<R>(make: (collection: string) => Without<Operation, 'collection'>): Promise<R> {
     const collection = this.#name
     return this.#queue.call(() => ({ ...make(collection), collection }) as Operation) as Promise<R>
@@ -166,13 +181,3 @@ export class Collection<T extends Identified> {
 }
 
 type Without<T, K extends keyof T> = T extends unknown ? Omit<T, K> : never
-
-function guard(options: WriteOptions, collection: string): WriteOptions {
-  if (typeof options !== 'object' || options === null) {
-    throw fail('invalid', { collection }, 'the options are an object with ifMatch.')
-  }
-  const { ifMatch } = options
-  if (ifMatch === undefined) return {}
-  if (typeof ifMatch === 'string') return { ifMatch }
-  throw fail('invalid', { collection }, 'ifMatch is the _etag of a document that was read.')
-}

@@ -1,5 +1,5 @@
 import type { Link } from '../protocol.js'
-import { Alarm } from './alarm.js'
+import { Alarm } from '../alarm.js'
 import { idle } from './idle.js'
 
 /** How long the engine may delete each time it is asked, in milliseconds. */

@@ -4,7 +4,9 @@ import { MESSAGE, weight } from '../weight.js'
 import { checkIterable, toDraft, toIds } from './draft.js'
 import { valueOf } from './queue.js'
 import type { Queue, Send } from './queue.js'
+import { call } from './report.js'
 
+/** How far a call for many documents has come. */
 export interface Progress {
   /** How many have been dealt with, committed or refused. */
   done: number
@@ -12,6 +14,7 @@ export interface Progress {
   total?: number
 }
 
+/** What a call for many documents may be given. */
 export interface ManyOptions {
   /** Called after each part has been committed. */
   onProgress?: ((progress: Progress) => void) | undefined
@@ -19,15 +22,19 @@ export interface ManyOptions {
   signal?: AbortSignal | undefined
 }
 
+/** What came of `createMany` or `upsertMany`. */
 export interface WrittenMany {
+  /** How many were committed. */
   written: number
   /** Whether the signal stopped it before the end. */
   stopped: boolean
 }
 
+/** What came of `deleteMany`. */
 export interface DeletedMany {
   /** How many there were to delete. */
   deleted: number
+  /** Whether the signal stopped it before the end. */
   stopped: boolean
 }
 
@@ -111,7 +118,7 @@ async function inParts<T, P>(
     if (signal?.aborted) return true
     await commit(part)
     done += part.ready.length + part.refused.length
-    report(onProgress, total === undefined ? { done } : { done, total })
+    call(onProgress, total === undefined ? { done } : { done, total })
   }
   return false
 }
@@ -134,16 +141,6 @@ function* parts<T, P>(items: Iterable<T>, prepare: (item: T) => P): Generator<Pa
     }
   }
   if (part.ready.length + part.refused.length > 0) yield part
-}
-
-/** What a listener throws is its own affair, and is reported as an uncaught error. */
-function report(onProgress: ManyOptions['onProgress'], progress: Progress): void {
-  try {
-    onProgress?.(progress)
-  } catch (error) {
-    if (typeof reportError === 'function') reportError(error)
-    else console.error(error)
-  }
 }
 
 async function ask(send: Send, operation: Operation, before: number): Promise<unknown> {

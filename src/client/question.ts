@@ -3,19 +3,27 @@ import type { Conditions, Question } from '../protocol.js'
 
 type Check = (operand: unknown) => boolean
 
-const isValue: Check = (operand) =>
-  operand === null ||
-  ['string', 'boolean'].includes(typeof operand) ||
-  (typeof operand === 'number' && !Number.isNaN(operand)) ||
-  (operand instanceof Date && !Number.isNaN(operand.getTime())) ||
-  (Array.isArray(operand) && operand.every(isValue))
+const isValue: Check = (operand) => isComparable(operand, [])
+
+/** An array that contains itself can be compared with nothing. */
+function isComparable(operand: unknown, around: unknown[]): boolean {
+  return (
+    operand === null ||
+    ['string', 'boolean'].includes(typeof operand) ||
+    (typeof operand === 'number' && !Number.isNaN(operand)) ||
+    (operand instanceof Date && !Number.isNaN(operand.getTime())) ||
+    (Array.isArray(operand) &&
+      !around.includes(operand) &&
+      operand.every((element) => isComparable(element, [...around, operand])))
+  )
+}
 
 const OPERATORS: Record<string, { takes: string; check: Check }> = {
   gt: { takes: 'a number, a Date or a string', check: isValue },
   gte: { takes: 'a number, a Date or a string', check: isValue },
   lt: { takes: 'a number, a Date or a string', check: isValue },
   lte: { takes: 'a number, a Date or a string', check: isValue },
-  in: { takes: 'an array of values', check: (operand) => Array.isArray(operand) && operand.every(isValue) },
+  in: { takes: 'an array of values', check: (operand) => Array.isArray(operand) && isValue(operand) },
   startsWith: { takes: 'a string', check: (operand) => typeof operand === 'string' },
   contains: { takes: 'a value', check: isValue },
   exists: { takes: 'true or false', check: (operand) => typeof operand === 'boolean' },
@@ -37,12 +45,20 @@ export function toQuestion(options: unknown, collection: string): Question {
     throw refuse('limit is a whole number above 0.')
   }
   if (where !== undefined) checkWhere(where, refuse)
-  return structuredClone({
+  return copy({
     ...(where === undefined ? {} : { where: where as Conditions }),
     ...(orderBy === undefined ? {} : { orderBy: orderBy as string }),
     ...(order === undefined ? {} : { order }),
     ...(limit === undefined ? {} : { limit: limit as number }),
   })
+}
+
+/** A copy in which nothing is there twice, not even where the caller's has one array in two places. */
+function copy<T>(value: T): T {
+  if (value instanceof Date) return new Date(value) as T
+  if (Array.isArray(value)) return value.map(copy) as T
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([field, inner]) => [field, copy(inner)])) as T
 }
 
 function checkWhere(where: unknown, refuse: (sentence: string) => Error): void {

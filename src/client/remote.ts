@@ -121,7 +121,9 @@ export class Remote implements Link {
     beginning.then(async (thread) => {
       await thread.died
       // The next worker starts by itself, and goes on where this one was deleting.
-      if (forget() && !this.#closed) this.#listen({ due: 0 })
+      if (!forget() || this.#closed) return
+      this.#listen({ due: 0 })
+      this.#listen({ isNew: true })
     }, forget)
     return beginning
   }

@@ -1,12 +1,17 @@
 import type { Identified } from '../document.js'
 import type { Link, Listen } from '../protocol.js'
 import type { CollectionDefinition } from '../schema.js'
+import { atomic } from './atomic.js'
+import type { AtomicCollection } from './atomic.js'
 import { Collection } from './collection.js'
+import { Feeds } from './feed.js'
 import { Housekeeping } from './housekeeping.js'
+import { Lives } from './live.js'
 import { watchPresence } from './presence.js'
 import { Queue, valueOf } from './queue.js'
 import { Updates } from './update.js'
 
+/** What a store has beside its collections. */
 export interface StoreMethods {
   /** Resolves when the store is open. Calls need not wait for it. */
   readonly ready: Promise<void>
@@ -16,20 +21,44 @@ export interface StoreMethods {
   close(): Promise<void>
   /** Deletes the store with everything in it, for every tab, and closes it. */
   destroy(): Promise<void>
+  /** As `close`, for `await using`; absent in a browser that has no `Symbol.asyncDispose`. */
   [Symbol.asyncDispose](): Promise<void>
 }
 
 /** The type of the documents that a definition describes. */
 type DocumentOf<D> = D extends CollectionDefinition<infer T extends Identified> ? T : never
 
-export type Store<S> = { readonly [K in keyof S]: Collection<DocumentOf<S[K]>> } & StoreMethods
+/** What a store has for writes that belong together. */
+export interface Atomic<S> {
+  /**
+   * Makes several writes, in any of the collections, all or not at all: when one fails, nothing is written, and the
+   * error names the one. The function notes the writes and must not be async. Resolves to what each would have.
+   */
+  atomic(
+    work: (collections: { readonly [K in keyof S]: AtomicCollection<DocumentOf<S[K]>> }) => void,
+  ): Promise<unknown[]>
+}
+
+/** An open store: its collections by name, and its own methods. */
+export type Store<S> = { readonly [K in keyof S]: Collection<DocumentOf<S[K]>> } & StoreMethods & Atomic<S>
 
 /** Makes the page's side of a store. `connect` reaches the engine, and is told what to do with what it says. */
 export function makeStore<S>(names: string[], connect: (listen: Listen) => Link, cleansByItself: boolean): Store<S> {
-  const link = connect(({ due }) => housekeeping.wake(due))
+  const link = connect((event) => hear(event))
   const housekeeping = new Housekeeping(link)
   const queue = new Queue(link)
-  const updates = new Updates(queue)
+  const tools = { queue, updates: new Updates(queue), lives: new Lives(queue), feeds: new Feeds(queue) }
+  const { lives, feeds } = tools
+  const hear: Listen = (event) => {
+    if ('due' in event) housekeeping.wake(event.due)
+    else if ('view' in event) lives.hear(event)
+    else if ('changes' in event) feeds.hear(event)
+    else renew(event.collection)
+  }
+  const renew = (collection?: string) => {
+    lives.renew(collection)
+    feeds.renew(collection)
+  }
   if (cleansByItself) housekeeping.start()
   const ready = link.open().then((reply) => void valueOf(reply))
   // Whoever waits for it hears of a failure; so does every call.
@@ -40,6 +69,7 @@ export function makeStore<S>(names: string[], connect: (listen: Listen) => Link,
       link.rest()
     },
     () => {
+      renew()
       if (!cleansByItself) return
       housekeeping.start()
       housekeeping.wake(0)
@@ -48,18 +78,21 @@ export function makeStore<S>(names: string[], connect: (listen: Listen) => Link,
 
   const end = <T>(work: () => Promise<T>) => {
     const ended = queue.end(async () => void (await work()))
+    lives.stop()
+    feeds.stop()
     housekeeping.stop()
     unwatch()
     return ended
   }
   const close = () => queue.ended ?? end(() => link.close())
-  const methods: Omit<StoreMethods, typeof Symbol.asyncDispose> = {
+  const methods: Omit<StoreMethods & Atomic<S>, typeof Symbol.asyncDispose> = {
     ready,
+    atomic: (work: (collections: never) => unknown) => atomic(queue, names, work),
     sweep: async () => ({ deleted: valueOf(await queue.aside(() => link.sweep())) as number }),
     close,
     destroy: async () => end(async () => valueOf(await link.destroy())),
   }
-  const collections = names.map((name) => [name, new Collection(name, queue, updates)])
+  const collections = names.map((name) => [name, new Collection(name, tools)])
   return Object.freeze({
     ...methods,
     ...(Object.fromEntries(collections) as object),

@@ -9,13 +9,17 @@ import type { Shelf } from './shelf.js'
  * indexes at most, so the living are all, less what lies below the horizon in each.
  */
 export async function census(shelf: Shelf): Promise<{ live: number; expired: number }> {
+  const [all, expired] = await Promise.all([result(shelf.store.count(everyId())), countDead(shelf)])
+  return { live: all - expired, expired }
+}
+
+/** How many have expired and are still on the disk. Whoever is told so must not be told otherwise later. */
+export async function countDead(shelf: Shelf): Promise<number> {
   const graves = shelf.graves()
-  const all = result(shelf.store.count(everyId()))
   const dead = graves.map(({ index, range }) => result(index.count(range)))
   const latest = graves.map(({ field, range }) => expiryAtEdge(shelf, field, range, 'prev'))
-  const expired = (await Promise.all(dead)).reduce((sum, one) => sum + one, 0)
   for (const expiredAt of await Promise.all(latest)) shelf.witness(expiredAt)
-  return { live: (await all) - expired, expired }
+  return (await Promise.all(dead)).reduce((sum, one) => sum + one, 0)
 }
 
 export async function stats(shelf: Shelf): Promise<StatsInMs> {
@@ -23,14 +27,12 @@ export async function stats(shelf: Shelf): Promise<StatsInMs> {
   return { ...counts, nextExpiry: next }
 }
 
-/** When the next document expires; null when none will. */
-export async function nextExpiry(shelf: Shelf): Promise<number | null> {
+/** When the next document expires, of those that lie behind a place; null when none will. */
+export async function nextExpiry(shelf: Shelf, from = shelf.edge): Promise<number | null> {
   const { defaultTtl } = shelf.setting
   const fields: (keyof Horizon)[] =
     defaultTtl === null ? [] : defaultTtl === -1 ? ['expiresAt'] : ['expiresAt', 'inheritsFrom']
-  const coming = fields.map((field) =>
-    expiryAtEdge(shelf, field, IDBKeyRange.lowerBound(shelf.edge[field], true), 'next'),
-  )
+  const coming = fields.map((field) => expiryAtEdge(shelf, field, IDBKeyRange.lowerBound(from[field], true), 'next'))
   const next = (await Promise.all(coming)).filter((at) => at !== null)
   return next.length > 0 ? Math.min(...next) : null
 }

@@ -23,6 +23,11 @@ export function cut(replies: Reply[]): { ahead: Ahead[]; last: Reply[] } {
   return { ahead, last }
 }
 
+/** Parts of a list, none of which makes a large message. */
+export function pieces<T>(list: T[]): T[][] {
+  return groups(list, fitting(list))
+}
+
 function groups<T>(list: T[], size: number): T[][] {
   const all: T[][] = []
   for (let from = 0; from < list.length; from += size) all.push(list.slice(from, from + size))

@@ -4,6 +4,7 @@ import type { CollectionShape, StoreShape } from '../protocol.js'
 import type { Hearing } from './connection.js'
 import { EXPIRY_INDEXES, indexName, MARKER, SETTING } from './layout.js'
 import { newSetting } from './life.js'
+import { survey } from './kinds.js'
 import { notice, patiently } from './patience.js'
 
 /**
@@ -85,13 +86,12 @@ function isComplete(database: IDBDatabase, { collections }: StoreShape): boolean
 
 function extend(transaction: IDBTransaction, collection: CollectionShape): void {
   const { db } = transaction
-  if (!db.objectStoreNames.contains(collection.name)) {
-    db.createObjectStore(collection.name).put(newSetting(collection.defaultTtl), SETTING)
-  }
+  const isNew = !db.objectStoreNames.contains(collection.name)
+  if (isNew) db.createObjectStore(collection.name).put(newSetting(collection.defaultTtl), SETTING)
   const store = transaction.objectStore(collection.name)
-  for (const { name, keyPath, multiEntry } of indexesOf(collection)) {
-    if (!store.indexNames.contains(name)) store.createIndex(name, keyPath, { multiEntry })
-  }
+  const missing = indexesOf(collection).filter(({ name }) => !store.indexNames.contains(name))
+  const added = missing.map(({ name, keyPath, multiEntry }) => store.createIndex(name, keyPath, { multiEntry }))
+  if (!isNew) survey(store, added)
 }
 
 interface Index {

@@ -1,14 +1,18 @@
 import type { Link, Listen, Operation, Reply, StoreShape, Tidied } from '../protocol.js'
 import { Alone } from './alone.js'
+import { Audience } from './audience.js'
 import { Clock } from './clock.js'
 import type { Clocks } from './clock.js'
 import { Connection } from './connection.js'
 import type { Hearing } from './connection.js'
 import { deleteDatabase, openDatabase } from './database.js'
 import { Grapevine } from './grapevine.js'
+import type { Hint } from './grapevine.js'
 import { Pace } from './pace.js'
 import { Performer, refusal } from './performer.js'
+import { Presence } from './presence.js'
 import type { Session } from './session.js'
+import type { Shelf } from './shelf.js'
 import { applyDeclared } from './settings.js'
 import { Sweeper } from './sweeper.js'
 
@@ -37,6 +41,8 @@ export class Engine implements Link {
   readonly #sweeper: Sweeper
   readonly #grapevine: Grapevine
   readonly #alone: Alone
+  readonly #presence: Presence
+  readonly #audience: Audience
   readonly #waiting: Batch[] = []
   #working: Promise<void> | undefined
   #tidying: Promise<void> | undefined
@@ -49,7 +55,14 @@ export class Engine implements Link {
     this.#pace = new Pace(clocks.steady)
     this.#connection = new Connection(shape, (hearing) => this.#open(hearing))
     this.#performer = new Performer(shape, this.#clock, this.#connection, (session) => this.#announce(session))
-    this.#grapevine = new Grapevine(shape.name, ({ collection, at }) => this.#sweeper.note(collection, at))
+    this.#grapevine = new Grapevine(shape.name, (hint) => this.#hear(hint))
+    this.#presence = new Presence(shape.name)
+    this.#audience = new Audience(this.#presence, {
+      clock: this.#clock,
+      steady: clocks.steady,
+      perform: (operations) => this.#performer.perform(operations),
+      send: listen,
+    })
     this.#alone = new Alone(`mayfly-sweep:${shape.name}`)
     this.#expiring = shape.collections.filter(({ indexing }) => indexing !== 'none').map(({ name }) => name)
     this.#sweeper = new Sweeper(this.#expiring, {
@@ -95,7 +108,11 @@ export class Engine implements Link {
   /** Lets what was asked finish first. */
   async close(): Promise<void> {
     await this.#finish()
-    if (this.#connection.isOpen) await this.#witness()
+    const leaving = this.#audience.stop()
+    if (this.#connection.isOpen) {
+      await this.#performer.perform(leaving)
+      await this.#witness()
+    }
     this.#letGo()
   }
 
@@ -106,9 +123,10 @@ export class Engine implements Link {
 
   #letGo(): void {
     // What was asked meanwhile needs the connection, or has opened another.
-    if (this.#working) return
+    if (this.#working || this.#audience.isAttended) return
     this.#connection.close()
     this.#grapevine.close()
+    this.#presence.hide()
   }
 
   async #after(work: Promise<unknown>): Promise<void> {
@@ -123,6 +141,7 @@ export class Engine implements Link {
 
   async destroy(): Promise<Reply> {
     await this.#finish()
+    this.#audience.stop()
     this.#letGo()
     return deleteDatabase(this.#shape).then(() => DONE, refusal)
   }
@@ -132,8 +151,8 @@ export class Engine implements Link {
       // While the database is being opened, more operations may join the batch.
       const failure = await this.#connection.get().then(() => undefined, refusal)
       const batches = this.#waiting.splice(0)
-      const operations = batches.flatMap((batch) => batch.operations)
-      const replies = failure ? operations.map(() => failure) : await this.#performer.perform(operations)
+      const asked = batches.flatMap((batch) => batch.operations)
+      const replies = failure ? asked.map(() => failure) : await this.#perform(asked)
       let at = 0
       for (const { operations, resolve } of batches) {
         resolve(replies.slice(at, (at += operations.length)))
@@ -143,24 +162,40 @@ export class Engine implements Link {
     this.#working = undefined
   }
 
+  async #perform(asked: Operation[]): Promise<Reply[]> {
+    const operations = await this.#audience.introduce(asked)
+    return this.#audience.attend(operations, await this.#performer.perform(operations))
+  }
+
+  #hear(hint: Hint): void {
+    if ('at' in hint) this.#sweeper.note(hint.collection, hint.at)
+    else this.#audience.hear(hint.collection, hint.entry)
+  }
+
   /** What was committed may expire earlier than anything that was known: here, and to the other tabs. */
   #announce({ shelves }: Session): void {
     this.#sweeper.remind()
-    for (const { shape, due } of shelves) {
+    this.#audience.remind()
+    for (const { shape, due, entry } of shelves) {
+      if (entry) this.#grapevine.tellEntry(shape.name, entry.number)
       if (due === Infinity) continue
       this.#sweeper.note(shape.name, due)
-      this.#grapevine.tell({ collection: shape.name, at: due }, this.#clock.now())
+      this.#grapevine.tellExpiry(shape.name, due, this.#clock.now())
     }
+    this.#audience.committed(shelves)
   }
 
   /** Another tab that changes the database may take the connection away before it was of any use: then, again. */
   async #open(hearing: Hearing): Promise<IDBDatabase> {
     this.#grapevine.open()
+    this.#presence.show()
     for (;;) {
       const state = { gone: false, inUse: false }
       const gone = () => {
         state.gone = true
-        if (state.inUse) hearing.gone()
+        if (!state.inUse) return
+        hearing.gone()
+        this.#audience.doubt()
       }
       let database: IDBDatabase | undefined
       try {
@@ -180,7 +215,9 @@ export class Engine implements Link {
   /** Once: a tab that merely reconnects must not undo what another has set meanwhile. */
   async #declare(database: IDBDatabase): Promise<void> {
     if (this.#declared) return
-    await applyDeclared(database, this.#shape.collections, this.#clock)
+    const see = (shelf: Shelf) => this.#audience.opened(shelf)
+    const applied = await applyDeclared(database, this.#shape.collections, this.#clock, see)
+    for (const { shape, entry } of applied) if (entry) this.#grapevine.tellEntry(shape.name, entry.number)
     this.#declared = true
   }
 }

@@ -1,8 +1,8 @@
-/** Something that other tabs may like to know: a document of a collection expires at a moment. */
-export interface Hint {
-  collection: string
-  at: number
-}
+/**
+ * Something that other tabs may like to know of a collection: one of its documents expires at a moment, or its journal
+ * has an entry of that number.
+ */
+export type Hint = { collection: string; at: number } | { collection: string; entry: number }
 
 /** Hints from tab to tab. They may come late, and nothing that must be right depends on them. */
 export class Grapevine {
@@ -21,16 +21,24 @@ export class Grapevine {
     if (this.#channel || typeof BroadcastChannel === 'undefined') return
     this.#channel = new BroadcastChannel(`mayfly:${this.#name}`)
     this.#channel.addEventListener('message', ({ data }: MessageEvent<Hint>) => {
-      this.#told.set(data.collection, data.at)
+      if ('at' in data) this.#told.set(data.collection, data.at)
       this.#hear(data)
     })
   }
 
   /** Tells what is earlier than anything to come that the others know. This tab may be gone when it happens. */
-  tell(hint: Hint, now: number): void {
-    const told = this.#told.get(hint.collection) ?? Infinity
-    if (told > now && told <= hint.at) return
-    this.#told.set(hint.collection, hint.at)
+  tellExpiry(collection: string, at: number, now: number): void {
+    const told = this.#told.get(collection) ?? Infinity
+    if (told > now && told <= at) return
+    this.#told.set(collection, at)
+    this.#post({ collection, at })
+  }
+
+  tellEntry(collection: string, entry: number): void {
+    this.#post({ collection, entry })
+  }
+
+  #post(hint: Hint): void {
     this.#channel?.postMessage(hint)
   }
 

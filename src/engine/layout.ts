@@ -8,8 +8,8 @@ export const MARKER = '$mayfly-1'
 /** The key of a collection's setting, in its own object store. Ids are strings, so they sort after it. */
 export const SETTING = 0
 
-/** The two indexes of time to live, and the fields that they are on. */
-export const EXPIRY_INDEXES = { expiresAt: '$expiresAt', inheritsFrom: '$inheritsFrom' } as const
+/** The two indexes of time to live, and the fields that they are on. No path has a +, so none is called like them. */
+export const EXPIRY_INDEXES = { expiresAt: '+expiresAt', inheritsFrom: '+inheritsFrom' } as const
 
 export function indexName({ paths }: Pick<IndexShape, 'paths'>): string {
   return paths.join('+')

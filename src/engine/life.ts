@@ -23,12 +23,46 @@ export interface Setting {
   dead: Horizon
   /** When that was noted. It holds only while the clock is past this, lest a clock once wrong bury new documents. */
   since: number
+  /** What has been stored at each path that has an index. */
+  kinds: Kinds
+  /** The tabs that are to hear of changes. Where there are none, no journal is kept. */
+  audience: Readonly<Record<string, Attention>>
+  /** The number of the journal's last entry, and of the first from which on none is missing. */
+  entry: number
+  keptFrom: number
+  /** The expiries up to here have been announced. */
+  told: Horizon
 }
+
+/** What a tab wants to hear of: what changes do to results, or every change by itself. */
+export type Attention = 'results' | 'changes'
+
+/**
+ * What has been stored at a path: values that are keys, arrays, something on the way there that has fields of its own,
+ * arrays that not every browser has in an index.
+ */
+export type Kinds = Readonly<Record<string, number>>
+
+export const SCALARS = 1
+export const ARRAYS = 2
+export const ODD = 4
+export const BROKEN = 8
 
 export const NOTHING: Horizon = { expiresAt: -Infinity, inheritsFrom: -Infinity }
 
 export function newSetting(defaultTtl: number | null): Setting {
-  return { defaultTtl, declared: defaultTtl, mark: -Infinity, dead: NOTHING, since: -Infinity }
+  return {
+    defaultTtl,
+    declared: defaultTtl,
+    mark: -Infinity,
+    dead: NOTHING,
+    since: -Infinity,
+    kinds: {},
+    audience: {},
+    entry: 0,
+    keptFrom: 1,
+    told: NOTHING,
+  }
 }
 
 /**
@@ -65,7 +99,7 @@ export function horizon({ defaultTtl, dead: noted, since }: Setting, now: number
 }
 
 /** A field that is not there is below no horizon. */
-export function isDead({ expiresAt, inheritsFrom }: DocumentRecord, edge: Horizon): boolean {
+export function isDead({ expiresAt, inheritsFrom }: Omit<DocumentRecord, 'doc'>, edge: Horizon): boolean {
   return (
     (expiresAt !== undefined && expiresAt <= edge.expiresAt) ||
     (inheritsFrom !== undefined && inheritsFrom <= edge.inheritsFrom)

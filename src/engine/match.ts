@@ -48,6 +48,6 @@ function ordered(operand: unknown, holds: (order: number) => boolean): Test {
   return (value) => isComparable(value, operand) && holds(compare(value as Sortable, operand as Sortable))
 }
 
-function isOperators(condition: unknown): condition is Record<string, unknown> {
+export function isOperators(condition: unknown): condition is Record<string, unknown> {
   return Object.prototype.toString.call(condition) === '[object Object]'
 }

@@ -9,7 +9,8 @@ const DATE = 2
 const STRING = 3
 const ARRAY = 4
 
-export function isSortable(value: unknown, ancestors: unknown[] = []): value is Sortable {
+/** An array that is in there twice has no place, as in IndexedDB, which takes that for a cycle. */
+export function isSortable(value: unknown, seen?: Set<unknown>): value is Sortable {
   switch (rank(value)) {
     case NUMBER:
       return !Number.isNaN(value)
@@ -18,10 +19,11 @@ export function isSortable(value: unknown, ancestors: unknown[] = []): value is 
     case STRING:
       return true
     case ARRAY: {
-      if (ancestors.includes(value)) return false
-      const chain = [...ancestors, value]
+      const all = seen ?? new Set()
+      if (all.has(value)) return false
+      all.add(value)
       // Array.from, because `every` passes over holes.
-      return Array.from(value as unknown[]).every((element) => isSortable(element, chain))
+      return Array.from(value as unknown[]).every((element) => isSortable(element, all))
     }
     default:
       return false

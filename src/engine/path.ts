@@ -8,6 +8,6 @@ export function at(doc: object, path: string): unknown {
   return value
 }
 
-function isPlain(value: unknown): value is Record<string, unknown> {
+export function isPlain(value: unknown): value is Record<string, unknown> {
   return Object.prototype.toString.call(value) === '[object Object]'
 }

@@ -1,11 +1,11 @@
 import { toFailure } from '../errors.js'
 import type { Place } from '../errors.js'
 import type { Horizon, Operation, Reply, StoreShape, SweepSlice } from '../protocol.js'
-import { isRead, placeOf } from '../operation.js'
+import { isReadOnly, partsOf, placeOf } from '../operation.js'
 import type { Clock } from './clock.js'
 import type { Connection } from './connection.js'
 import { committed } from './request.js'
-import { Session } from './session.js'
+import { Session, Undone } from './session.js'
 import { remember } from './settings.js'
 
 /** How many documents are deleted at once to make room for a write. */
@@ -46,6 +46,7 @@ export class Performer {
     try {
       return await this.#transact(operations)
     } catch (error) {
+      if (error instanceof Undone) return this.#around(operations, error, mayMakeRoom)
       const isFull = toFailure(error).code === 'quota'
       if (isFull && mayMakeRoom && (await this.#makeRoom())) return this.#try(operations, false)
       if (operations.length === 1) return [refusal(error, placeOf(operations[0]!))]
@@ -55,10 +56,19 @@ export class Performer {
     }
   }
 
+  /** What was undone with an operation is made without it; it has a transaction of its own. */
+  async #around(operations: Operation[], { at, failure }: Undone, mayMakeRoom: boolean): Promise<Reply[]> {
+    if (operations.length === 1) return [{ ok: false, failure }]
+    const parts = [operations.slice(0, at), [operations[at]!], operations.slice(at + 1)]
+    const replies: Reply[] = []
+    for (const part of parts) if (part.length > 0) replies.push(...(await this.#try(part, mayMakeRoom)))
+    return replies
+  }
+
   async #transact(operations: Operation[]): Promise<Reply[]> {
-    const names = new Set(operations.map((operation) => operation.collection))
+    const names = new Set(operations.flatMap(partsOf).map((operation) => operation.collection))
     const shapes = this.#shape.collections.filter(({ name }) => names.has(name))
-    const transaction = await this.#begin([...names], operations.every(isRead) ? 'readonly' : 'readwrite')
+    const transaction = await this.#begin([...names], operations.every(isReadOnly) ? 'readonly' : 'readwrite')
     const session = new Session(transaction, shapes, this.#clock)
     const done = committed(transaction)
     try {

@@ -1,11 +1,24 @@
 import { toFailure } from '../errors.js'
 import { placeOf } from '../operation.js'
-import type { CollectionShape, Operation, Reply } from '../protocol.js'
+import type { CollectionShape, Failure, Operation, Reply } from '../protocol.js'
 import type { Clock } from './clock.js'
+import { prepare } from './listen.js'
 import { Shelf } from './shelf.js'
 import { isKeyed, needs, verbs } from './verbs.js'
 import type { KeyedOperation } from './verbs.js'
 import { wholes } from './whole.js'
+
+/** Says that a transaction has to be undone, because one of its operations could be made in part only. */
+export class Undone extends Error {
+  readonly at: number
+  readonly failure: Failure
+
+  constructor(at: number, failure: Failure) {
+    super(failure.message)
+    this.at = at
+    this.failure = failure
+  }
+}
 
 /** Operations in one transaction, in order, each with a reply of its own. */
 export class Session {
@@ -22,23 +35,24 @@ export class Session {
     // The settings and the first records are asked for together: that is one round trip, not two.
     const loading = [...this.#shelves.values()].map((shelf) => shelf.load())
     await Promise.all([...loading, ...this.#fetch(stretches[0]!)])
+    for (const shelf of this.#shelves.values()) await prepare(shelf)
 
     const replies: Reply[] = []
     for (const [at, stretch] of stretches.entries()) {
       if (at > 0) await Promise.all(this.#fetch(stretch))
-      for (const operation of stretch) replies.push(await this.#answer(operation))
+      for (const operation of stretch) replies.push(await this.#answer(operation, replies.length))
     }
     for (const shelf of this.#shelves.values()) shelf.settle()
     return replies
   }
 
-  get shelves(): Iterable<Shelf> {
-    return this.#shelves.values()
+  get shelves(): Shelf[] {
+    return [...this.#shelves.values()]
   }
 
   /** What must still be stored before the replies may go out, when the transaction could only read. */
   get unsettled(): Shelf[] {
-    return [...this.#shelves.values()].filter((shelf) => shelf.dirty)
+    return this.shelves.filter((shelf) => shelf.dirty)
   }
 
   #fetch(stretch: Operation[]): Promise<void>[] {
@@ -55,7 +69,8 @@ export class Session {
     })
   }
 
-  async #answer(operation: Operation): Promise<Reply> {
+  async #answer(operation: Operation, at: number): Promise<Reply> {
+    if (operation.verb === 'atomic') return this.#together(operation.operations, at)
     const shelf = this.#shelf(operation)
     shelf.tick()
     try {
@@ -63,6 +78,24 @@ export class Session {
     } catch (error) {
       return { ok: false, failure: toFailure(error, placeOf(operation)) }
     }
+  }
+
+  /** All, or none: when one of them fails, what those before it have written is undone with the transaction. */
+  async #together(operations: Operation[], at: number): Promise<Reply> {
+    await Promise.all(this.#fetch(operations))
+    const values: unknown[] = []
+    for (const [step, operation] of operations.entries()) {
+      const reply = await this.#answer(operation, at)
+      if (reply.ok) {
+        values.push(reply.value)
+        continue
+      }
+      const which = `It is number ${step + 1} of ${operations.length}, ${operation.verb}, of an atomic write: none of them was made.`
+      const failure = { ...reply.failure, message: `${reply.failure.message} ${which}` }
+      if (step > 0) throw new Undone(at, failure)
+      return { ok: false, failure }
+    }
+    return { ok: true, value: values }
   }
 
   #shelf({ collection }: Operation): Shelf {

@@ -1,6 +1,7 @@
 import { fail } from '../errors.js'
 import type { CollectionShape } from '../protocol.js'
 import type { Clock } from './clock.js'
+import { bury } from './attendance.js'
 import { NEEDS_INDEX } from './layout.js'
 import { change } from './life.js'
 import { committed } from './request.js'
@@ -8,21 +9,30 @@ import { Shelf } from './shelf.js'
 
 /**
  * Applies what the code declares where it differs from what the code declared last time. Otherwise
- * a setting made at run time stays.
+ * a setting made at run time stays. Gives back the collections that it was applied to.
  */
-export async function applyDeclared(database: IDBDatabase, shapes: CollectionShape[], clock: Clock): Promise<void> {
+export async function applyDeclared(
+  database: IDBDatabase,
+  shapes: CollectionShape[],
+  clock: Clock,
+  see: (shelf: Shelf) => void,
+): Promise<Shelf[]> {
   const differing: CollectionShape[] = []
-  await visit(database, shapes, clock, 'readonly', ({ setting, shape }) => {
+  await visit(database, shapes, clock, 'readonly', (shelf) => {
+    const { setting, shape } = shelf
+    see(shelf)
     if (shape.indexing === 'none' && setting.defaultTtl !== null) {
       throw fail('invalid', { collection: shape.name }, NEEDS_INDEX)
     }
     if (setting.declared !== shape.defaultTtl) differing.push(shape)
   })
-  await visit(database, differing, clock, 'readwrite', (shelf) => {
+  return visit(database, differing, clock, 'readwrite', (shelf) => {
     const { defaultTtl } = shelf.shape
     // Another tab may have been quicker.
     if (shelf.setting.declared === defaultTtl) return
     shelf.alter({ ...change(shelf.setting, defaultTtl, shelf.now), declared: defaultTtl })
+    shelf.shake()
+    return shelf.isFollowed ? bury(shelf) : undefined
   })
 }
 
@@ -41,9 +51,9 @@ async function visit(
   shapes: CollectionShape[],
   clock: Clock,
   mode: 'readonly' | 'readwrite',
-  see: (shelf: Shelf) => void,
-): Promise<void> {
-  if (shapes.length === 0) return
+  see: (shelf: Shelf) => Promise<void> | void,
+): Promise<Shelf[]> {
+  if (shapes.length === 0) return []
   const transaction = database.transaction(
     shapes.map((shape) => shape.name),
     mode,
@@ -53,8 +63,10 @@ async function visit(
     const shelf = new Shelf(shape, transaction.objectStore(shape.name), clock)
     await shelf.load()
     shelf.tick()
-    see(shelf)
+    await see(shelf)
     shelf.settle()
+    return shelf
   })
-  await Promise.all([done, ...visits])
+  const [, ...shelves] = await Promise.all([done, ...visits])
+  return shelves
 }

@@ -1,5 +1,8 @@
 import type { CollectionShape, Document, Horizon } from '../protocol.js'
 import type { Clock } from './clock.js'
+import { enter } from './journal.js'
+import type { Entry, Recorded } from './journal.js'
+import { indexedPaths, withKinds } from './kinds.js'
 import { EXPIRY_INDEXES, SETTING } from './layout.js'
 import { expiry, horizon, isAhead, isDead, newSetting, NOTHING } from './life.js'
 import type { DocumentRecord, Setting } from './life.js'
@@ -18,10 +21,16 @@ export class Shelf {
   now = 0
   /** The earliest expiry among what was written here. */
   due = Infinity
+  /** What was entered into the journal. */
+  entry: Entry | undefined
+  #changes: Recorded[] = []
+  #isUpheaval = false
+  #isPinned = false
   readonly #clock: Clock
   readonly #known = new Map<string, DocumentRecord | undefined>()
   readonly #handedOut = new Set<DocumentRecord>()
   #edge: Horizon | undefined
+  #paths: string[] | undefined
 
   constructor(shape: CollectionShape, store: IDBObjectStore, clock: Clock) {
     this.shape = shape
@@ -36,7 +45,7 @@ export class Shelf {
 
   /** Reads the setting in the transaction of the documents, so that no tab can act on an old one. */
   async load(): Promise<void> {
-    this.setting = ((await result(this.store.get(SETTING))) as Setting | undefined) ?? this.setting
+    this.setting = { ...this.setting, ...((await result(this.store.get(SETTING))) as Setting | undefined) }
     const { mark } = this.setting
     const isTrue = this.#clock.heed(mark)
     const now = this.#clock.now()
@@ -47,8 +56,36 @@ export class Shelf {
 
   /** Begins an operation: the clock is read once for each. */
   tick(): void {
+    if (this.#isPinned) return
     this.now = this.#clock.now()
     this.#edge = undefined
+  }
+
+  /** From now on the clock stands still: what has been announced as expired is all that is. */
+  pin(): void {
+    this.tick()
+    this.#isPinned = true
+  }
+
+  /** Whether any tab listens to this collection; whether any wants every single change. */
+  get isHeard(): boolean {
+    return Object.keys(this.setting.audience).length > 0
+  }
+
+  get isFollowed(): boolean {
+    return Object.values(this.setting.audience).includes('changes')
+  }
+
+  note(change: Recorded): void {
+    if (!this.isHeard) return
+    this.#changes.push(change)
+    // Whoever wrote it may change, on this thread, what it was given, before those who listen are told.
+    if (change.record) this.#handedOut.add(change.record)
+  }
+
+  /** More changes than can be told one by one. */
+  shake(): void {
+    this.#isUpheaval = true
   }
 
   get edge(): Horizon {
@@ -61,8 +98,14 @@ export class Shelf {
     this.#edge = undefined
   }
 
-  /** Stores a setting that has to be, where the transaction may write. */
+  /** Stores a setting that has to be, and what was changed for those who listen, where the transaction may write. */
   settle(): void {
+    if (this.writable && this.isHeard && (this.#changes.length > 0 || this.#isUpheaval)) {
+      const number = this.setting.entry + 1
+      this.entry = { number, changes: this.#changes, isUpheaval: this.#isUpheaval }
+      enter(this.store, this.entry, this.isFollowed)
+      this.alter({ ...this.setting, entry: number })
+    }
     if (!this.dirty || !this.writable) return
     this.store.put(this.setting, SETTING)
     this.dirty = false
@@ -89,7 +132,7 @@ export class Shelf {
     const record = this.#known.get(id)
     if (!record || !isDead(record, this.edge)) return record
     // What a clock that has just leapt calls dead is not deleted on its word.
-    if (this.writable && this.#clock.probation === 0) this.remove(id)
+    if (this.writable && this.#clock.probation === 0) this.discard(id)
     else this.admits(record)
     return undefined
   }
@@ -115,12 +158,22 @@ export class Shelf {
     const { id } = record.doc
     // Of two clocks one was wrong. What the other had buried must not, one day, bury this document.
     if (isAhead(this.setting, this.now)) this.alter({ ...this.setting, dead: NOTHING, since: this.now })
+    this.#paths ??= indexedPaths(this.store)
+    const kinds = withKinds(this.setting.kinds, this.#paths, record.doc)
+    if (kinds !== this.setting.kinds) this.alter({ ...this.setting, kinds })
     this.store.put(record, id)
     this.#known.set(id, record)
+    this.note({ type: 'upsert', id, record })
     this.due = Math.min(this.due, expiry(record, this.setting) ?? Infinity)
   }
 
   remove(id: string): void {
+    this.discard(id)
+    this.note({ type: 'delete', id })
+  }
+
+  /** Removes what has expired: for everybody it was gone before. */
+  discard(id: string): void {
     this.store.delete(id)
     this.#known.set(id, undefined)
   }

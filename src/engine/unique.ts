@@ -27,7 +27,7 @@ export async function claim(shelf: Shelf, record: DocumentRecord): Promise<void>
           `${shape.paths.join(' + ')} must be unique, and the document ${id} has the same value. Change one of them, or delete that document.`,
         )
       }
-      shelf.remove(id)
+      shelf.discard(id)
     }
   }
 }

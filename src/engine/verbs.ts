@@ -20,25 +20,25 @@ export const verbs = {
     return record && expiry(record, shelf.setting)
   },
 
-  create: (shelf: Shelf, { doc }: Of<'create'>) => create(shelf, doc),
+  create: async (shelf: Shelf, { doc }: Of<'create'>) => shelf.copy(await create(shelf, doc)),
 
   async upsert(shelf: Shelf, { doc, ifMatch }: Of<'upsert'>) {
     if (ifMatch !== undefined && !matching(shelf, doc.id, ifMatch)) {
       throw moved(shelf, doc.id, 'there is no such document')
     }
-    return write(shelf, doc)
+    return shelf.copy(await write(shelf, doc))
   },
 
   async replace(shelf: Shelf, { doc, ifMatch }: Of<'replace'>) {
     if (!matching(shelf, doc.id, ifMatch)) throw missing(shelf, doc.id)
-    return write(shelf, doc)
+    return shelf.copy(await write(shelf, doc))
   },
 
   async patch(shelf: Shelf, { id, fields, ifMatch }: Of<'patch'>) {
     const record = matching(shelf, id, ifMatch)
     if (!record) throw missing(shelf, id)
     checkTtl(shelf, id, fields['ttl'])
-    return save(shelf, merge(structuredClone(record.doc), fields))
+    return shelf.copy(await save(shelf, merge(structuredClone(record.doc), fields)))
   },
 
   async touch(shelf: Shelf, { id, ifMatch }: Of<'touch'>) {
@@ -98,7 +98,7 @@ function read(shelf: Shelf, id: string): Document | undefined {
   return record && shelf.copy(record)
 }
 
-async function create(shelf: Shelf, doc: Draft): Promise<Document> {
+async function create(shelf: Shelf, doc: Draft): Promise<DocumentRecord> {
   if (shelf.find(doc.id)) {
     const place = { collection: shelf.shape.name, id: doc.id }
     throw fail('conflict', place, 'there is a document with this id already. Use upsert() to overwrite it.')
@@ -106,7 +106,7 @@ async function create(shelf: Shelf, doc: Draft): Promise<Document> {
   return write(shelf, doc)
 }
 
-async function write(shelf: Shelf, draft: Draft): Promise<Document> {
+async function write(shelf: Shelf, draft: Draft): Promise<DocumentRecord> {
   checkTtl(shelf, draft.id, draft.ttl)
   return save(shelf, draft)
 }
@@ -122,11 +122,11 @@ function checkTtl({ setting, shape }: Shelf, id: string, ttl: unknown): void {
 }
 
 /** Every write stamps the document anew, which starts its countdown. */
-async function save(shelf: Shelf, draft: Draft): Promise<Document> {
+async function save(shelf: Shelf, draft: Draft): Promise<DocumentRecord> {
   const record = stamp(draft, shelf.now, newEtag())
   if (shelf.shape.indexes.some((index) => index.unique)) await claim(shelf, record)
   shelf.put(record)
-  return shelf.copy(record)
+  return record
 }
 
 /** Defines the fields instead of assigning them: assigning to `__proto__` would not make a field. */

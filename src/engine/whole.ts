@@ -1,10 +1,13 @@
 import { fail } from '../errors.js'
-import type { Operation, Settings, SweepSlice } from '../protocol.js'
+import type { Explained, Operation, Settings, SweepSlice } from '../protocol.js'
+import { bury } from './attendance.js'
 import { nextExpiry, stats } from './census.js'
-import { count, find } from './find.js'
+import { count, deadIds } from './count.js'
+import { find, search } from './find.js'
 import { everyId, NEEDS_INDEX } from './layout.js'
 import { change, NOTHING, remembers } from './life.js'
 import type { DocumentRecord } from './life.js'
+import { listens } from './listen.js'
 import { result, results } from './request.js'
 import type { Shelf } from './shelf.js'
 
@@ -12,7 +15,14 @@ type Of<Name extends Operation['verb']> = Extract<Operation, { verb: Name }>
 
 /** What each operation on a whole collection does. */
 export const wholes = {
+  ...listens,
+
   find: (shelf: Shelf, { question, after }: Of<'find'>) => find(shelf, question, after),
+
+  async explain(shelf: Shelf, { question }: Of<'explain'>): Promise<Explained> {
+    const { rows, read, index, isSorted } = await search(shelf, question)
+    return { index, read, returned: rows.length, sorted: isSorted }
+  },
 
   count: (shelf: Shelf, { question }: Of<'count'>) => count(shelf, question),
 
@@ -22,7 +32,7 @@ export const wholes = {
     return { defaultTtl: setting.defaultTtl, indexing: shape.indexing }
   },
 
-  setDefaultTtl(shelf: Shelf, { defaultTtl }: Of<'setDefaultTtl'>) {
+  async setDefaultTtl(shelf: Shelf, { defaultTtl }: Of<'setDefaultTtl'>) {
     const { setting, shape, now } = shelf
     if (shape.indexing === 'none' && defaultTtl !== null) {
       throw fail('invalid', { collection: shape.name }, NEEDS_INDEX)
@@ -30,10 +40,19 @@ export const wholes = {
     shelf.alter(change(setting, defaultTtl, now))
     // Anything may have expired by this, or be about to.
     shelf.due = -Infinity
+    shelf.shake()
+    // What comes next in this transaction may take the place of what has just died.
+    if (shelf.isFollowed) await bury(shelf)
   },
 
-  clear({ store }: Shelf) {
-    store.delete(everyId())
+  async clear(shelf: Shelf) {
+    if (shelf.isFollowed) {
+      const [ids, dead] = await Promise.all([result(shelf.store.getAllKeys(everyId())), deadIds(shelf)])
+      const gone = new Set(dead)
+      for (const id of ids as string[]) if (!gone.has(id)) shelf.note({ type: 'delete', id })
+    }
+    shelf.store.delete(everyId())
+    shelf.shake()
   },
 
   /** Deletes at most so many documents that have expired. */

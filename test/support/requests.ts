@@ -48,3 +48,34 @@ function spy(
     prototype[name] = original
   }
 }
+
+/** Counts the records that IndexedDB gives out, with their values, while `work` runs; keys alone are not counted. */
+export async function countRecords(work: () => Promise<unknown>): Promise<number> {
+  let records = 0
+  const undo = [IDBObjectStore, IDBIndex].flatMap((type) =>
+    ['get', 'getAll', 'getAllRecords', 'openCursor'].map((name) => {
+      const prototype = type.prototype as unknown as Record<string, (...args: unknown[]) => IDBRequest>
+      const original = prototype[name]
+      if (!original) return () => undefined
+      prototype[name] = function (this: unknown, ...args: unknown[]) {
+        const request = original.apply(this, args)
+        request.addEventListener('success', () => (records += sizeOf(request.result)))
+        return request
+      }
+      return () => {
+        prototype[name] = original
+      }
+    }),
+  )
+  try {
+    await work()
+    return records
+  } finally {
+    for (const restore of undo) restore()
+  }
+}
+
+function sizeOf(result: unknown): number {
+  if (Array.isArray(result)) return result.length
+  return result === null || result === undefined ? 0 : 1
+}

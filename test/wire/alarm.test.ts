@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { Alarm } from '../../src/client/alarm.js'
+import { Alarm } from '../../src/alarm.js'
 
 const DAY = 24 * 60 * 60 * 1000
 

@@ -1,0 +1,85 @@
+import type { Document } from '../protocol.js'
+import { SETTING } from './layout.js'
+import { ARRAYS, BROKEN, ODD, SCALARS } from './life.js'
+import type { Kinds, Setting } from './life.js'
+import { at, isPlain } from './path.js'
+
+/**
+ * What kinds of values there are at the paths that have an index. One on a single field has an array by its elements, so
+ * only where there are none does it have the order of the values, and as many keys as documents.
+ */
+export function withKinds(kinds: Kinds, paths: string[], doc: Document): Kinds {
+  let more = kinds
+  for (const path of paths) {
+    const known = more[path] ?? 0
+    const kind = known | kindOf(at(doc, path)) | (path.includes('.') && isOdd(doc, path) ? ODD : 0)
+    if (kind !== known) more = { ...more, [path]: kind }
+  }
+  return more
+}
+
+function kindOf(value: unknown): number {
+  if (Array.isArray(value)) return isBroken(value, new Set()) ? ARRAYS | BROKEN : ARRAYS
+  const isKey = ['number', 'string'].includes(typeof value) || value instanceof Date || isBinary(value)
+  return isKey ? SCALARS : 0
+}
+
+/** Chromium leaves an array out of an index altogether where it has a hole, or contains itself. */
+function isBroken(list: unknown[], seen: Set<unknown>): boolean {
+  if (seen.has(list)) return true
+  seen.add(list)
+  for (let at = 0; at < list.length; at++) {
+    if (!(at in list)) return true
+    const element = list[at]
+    if (Array.isArray(element) && isBroken(element, seen)) return true
+  }
+  return false
+}
+
+function isBinary(value: unknown): boolean {
+  return ArrayBuffer.isView(value) || value instanceof ArrayBuffer
+}
+
+/** Whether IndexedDB may find something there where a path of ours ends before: the length of a string, say. */
+function isOdd(doc: object, path: string): boolean {
+  const steps = path.split('.')
+  return steps.slice(1).some((_, step) => {
+    const parent = at(doc, steps.slice(0, step + 1).join('.'))
+    return typeof parent === 'string' || (typeof parent === 'object' && parent !== null && !isPlain(parent))
+  })
+}
+
+/**
+ * Finds that out for indexes that are being added, without reading a document: an index of whole values, for the
+ * moment, has the arrays behind everything else, and what the other has beyond the rest comes from arrays too.
+ */
+export function survey(store: IDBObjectStore, added: IDBIndex[]): void {
+  if (added.length === 0) return
+  const singles = added.filter((index) => index.multiEntry)
+  const counts = singles.map((index) => {
+    const values = store.createIndex(`+values of ${index.name}`, index.keyPath)
+    const scalars = values.count(IDBKeyRange.upperBound([], true))
+    const arrays = values.count(IDBKeyRange.lowerBound([]))
+    return { path: index.name, values, all: index.count(), scalars, arrays }
+  })
+  const request: IDBRequest<Setting> = store.get(SETTING)
+  request.onsuccess = () => {
+    const kinds: Record<string, number> = { ...request.result.kinds }
+    for (const path of added.flatMap(pathsOf)) if (path.includes('.')) kinds[path] = (kinds[path] ?? 0) | ODD
+    for (const { path, values, all, scalars, arrays } of counts) {
+      store.deleteIndex(values.name)
+      if (scalars.result > 0) kinds[path] = (kinds[path] ?? 0) | SCALARS
+      if (arrays.result > 0 || all.result !== scalars.result) kinds[path] = (kinds[path] ?? 0) | ARRAYS
+    }
+    store.put({ ...request.result, kinds }, SETTING)
+  }
+}
+
+/** The paths that have an index, whoever declared it: it may have been another version of the app. */
+export function indexedPaths(store: IDBObjectStore): string[] {
+  return [...new Set([...store.indexNames].filter((name) => !name.startsWith('+')).flatMap((name) => name.split('+')))]
+}
+
+function pathsOf({ name }: IDBIndex): string[] {
+  return name.split('+')
+}
