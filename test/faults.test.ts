@@ -81,7 +81,7 @@ describe('full storage', () => {
     await items.clear()
     let isFull = false
     failCommits(full(), () => isFull)
-    const docs = Array.from({ length: 3000 }, (_, n) => ({ id: `i${n}` }))
+    const docs = Array.from({ length: 10_000 }, (_, n) => ({ id: `i${n}` }))
     let committed = 0
     const writing = items.upsertMany(docs, {
       onProgress: ({ done }) => {

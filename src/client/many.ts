@@ -56,8 +56,9 @@ export async function writeMany(
     const failures: MayflyError[] = []
     let written = 0
     const prepare = (doc: unknown) => toDraft(doc, collection, verb === 'createMany')
-    const stopped = await inParts(list, prepare, options, async ({ ready, refused }) => {
-      const reply = (await ask(send, { verb, collection, docs: ready }, written)) as Written
+    const committed = () => written
+    const stopped = await inParts(list, prepare, options, committed, async ({ ready, refused }) => {
+      const reply = (await ask(send, { verb, collection, docs: ready })) as Written
       written += reply.written
       failures.push(...refused, ...reply.failures.map(fromFailure))
     })
@@ -77,12 +78,14 @@ export async function deleteMany(
   checkOptions(options, collection)
   return queue.job(async (send) => {
     let deleted = 0
+    const committed = () => deleted
     const stopped = await inParts(
       list,
       (id) => id,
       options,
+      committed,
       async ({ ready }) => {
-        deleted += (await ask(send, { verb: 'deleteMany', collection, ids: ready }, deleted)) as number
+        deleted += (await ask(send, { verb: 'deleteMany', collection, ids: ready })) as number
       },
     )
     return { deleted, stopped }
@@ -105,22 +108,46 @@ interface Part<P> {
   refused: MayflyError[]
 }
 
+/** So many parts are under way at once, where nobody may want to stop between two of them. */
+const ABREAST = 3
+
 /** True when the signal stopped it. */
 async function inParts<T, P>(
   items: Iterable<T>,
   prepare: (item: T) => P,
   { onProgress, signal }: ManyOptions,
+  committed: () => number,
   commit: (part: Part<P>) => Promise<void>,
 ): Promise<boolean> {
   const total = Array.isArray(items) ? items.length : undefined
   let done = 0
-  for (const part of parts(items, prepare)) {
-    if (signal?.aborted) return true
-    await commit(part)
-    done += part.ready.length + part.refused.length
-    call(onProgress, total === undefined ? { done } : { done, total })
+  let failure: unknown
+  const underWay: Promise<void>[] = []
+  const settle = async (part: Part<P>) => {
+    try {
+      await commit(part)
+      done += part.ready.length + part.refused.length
+      call(onProgress, total === undefined ? { done } : { done, total })
+    } catch (error) {
+      failure ??= error
+    }
   }
-  return false
+  let stopped = false
+  for (const part of parts(items, prepare)) {
+    if (signal?.aborted) stopped = true
+    if (stopped || failure) break
+    underWay.push(settle(part))
+    // While one is being written the next is on its way.
+    if (signal || underWay.length === ABREAST) await underWay.shift()
+  }
+  await Promise.all(underWay)
+  if (failure instanceof MayflyError && committed() > 0) throw counted(failure, committed())
+  if (failure) throw failure
+  return stopped
+}
+
+function counted(failure: MayflyError, committed: number): MayflyError {
+  return new MayflyError(failure.code, `${failure.message} The ${committed} before were committed.`, failure)
 }
 
 function* parts<T, P>(items: Iterable<T>, prepare: (item: T) => P): Generator<Part<P>, void, undefined> {
@@ -143,11 +170,9 @@ function* parts<T, P>(items: Iterable<T>, prepare: (item: T) => P): Generator<Pa
   if (part.ready.length + part.refused.length > 0) yield part
 }
 
-async function ask(send: Send, operation: Operation, before: number): Promise<unknown> {
+async function ask(send: Send, operation: Operation): Promise<unknown> {
   const [reply] = await send([operation])
-  if (before === 0 || reply?.ok) return valueOf(reply)
-  const failure = reply!.failure
-  throw fromFailure({ ...failure, message: `${failure.message} The ${before} before were committed.` })
+  return valueOf(reply)
 }
 
 function refused(collection: string, failures: MayflyError[], written: number): MayflyError {

@@ -1,5 +1,6 @@
 import { wrap } from 'comlink'
 import type { Listen, Notice, Operation, Page, Piece, Reply, StoreShape, Tidied, Wire } from '../protocol.js'
+import { fill } from '../receipt.js'
 import type { Started } from './start.js'
 
 /** What a call rejects with when its worker died before the answer came. */
@@ -51,7 +52,8 @@ export class Thread {
     const call = ++this.#calls
     try {
       const last = await this.#ask(() => this.#wire.run(call, operations))
-      return join(this.#pieces.get(call) ?? [], last)
+      const replies = join(this.#pieces.get(call) ?? [], last)
+      return operations.map((operation, at) => fill(operation, replies[at]!))
     } finally {
       this.#pieces.delete(call)
     }

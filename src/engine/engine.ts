@@ -5,6 +5,7 @@ import { Clock } from './clock.js'
 import type { Clocks } from './clock.js'
 import { Connection } from './connection.js'
 import type { Hearing } from './connection.js'
+import type { Ahead } from './find.js'
 import { deleteDatabase, openDatabase } from './database.js'
 import { Grapevine } from './grapevine.js'
 import type { Hint } from './grapevine.js'
@@ -25,6 +26,7 @@ const DONE: Reply = { ok: true, value: undefined }
 
 interface Batch {
   operations: Operation[]
+  ahead: Ahead | undefined
   resolve: (replies: Reply[]) => void
 }
 
@@ -78,10 +80,11 @@ export class Engine implements Link {
     return this.#connection.get().then(() => DONE, refusal)
   }
 
-  run(operations: Operation[]): Promise<Reply[]> {
+  /** What an operation that comes alone finds may be given ahead of its reply. */
+  run(operations: Operation[], ahead?: Ahead): Promise<Reply[]> {
     this.#pace.asked()
     return new Promise((resolve) => {
-      this.#waiting.push({ operations, resolve })
+      this.#waiting.push({ operations, ahead, resolve })
       this.#working ??= this.#work()
     })
   }
@@ -152,7 +155,8 @@ export class Engine implements Link {
       const failure = await this.#connection.get().then(() => undefined, refusal)
       const batches = this.#waiting.splice(0)
       const asked = batches.flatMap((batch) => batch.operations)
-      const replies = failure ? asked.map(() => failure) : await this.#perform(asked)
+      const ahead = asked.length === 1 ? batches[0]!.ahead : undefined
+      const replies = failure ? asked.map(() => failure) : await this.#perform(asked, ahead)
       let at = 0
       for (const { operations, resolve } of batches) {
         resolve(replies.slice(at, (at += operations.length)))
@@ -162,9 +166,9 @@ export class Engine implements Link {
     this.#working = undefined
   }
 
-  async #perform(asked: Operation[]): Promise<Reply[]> {
+  async #perform(asked: Operation[], ahead?: Ahead): Promise<Reply[]> {
     const operations = await this.#audience.introduce(asked)
-    return this.#audience.attend(operations, await this.#performer.perform(operations))
+    return this.#audience.attend(operations, await this.#performer.perform(operations, ahead))
   }
 
   #hear(hint: Hint): void {

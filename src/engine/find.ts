@@ -1,4 +1,4 @@
-import type { Page, Question } from '../protocol.js'
+import type { Document, Page, Question } from '../protocol.js'
 import { fromBookmark, toBookmark } from './bookmark.js'
 import type { Position } from './bookmark.js'
 import { alternatives } from './facts.js'
@@ -21,6 +21,9 @@ const PROBE_AT_MOST = 16_384
 const CHUNK = 5000
 const ABREAST = 50
 
+/** Takes documents of a result before it is complete. */
+export type Ahead = (items: Document[]) => void
+
 /** What was found, and how. */
 export interface Found {
   rows: Row[]
@@ -30,15 +33,23 @@ export interface Found {
   isSorted: boolean
 }
 
-/** The live documents that a question asks for, from the place where the last page ended. */
-export async function find(shelf: Shelf, question: Question, after?: string): Promise<Page> {
+/**
+ * The live documents that a question asks for, from the place where the last page ended. Where they are found in their
+ * order, and all of them are wanted, most are given ahead of the answer.
+ */
+export async function find(shelf: Shelf, question: Question, after?: string, ahead?: Ahead): Promise<Page> {
   const { orderBy } = question
   const start = after === undefined ? undefined : fromBookmark(after, orderBy !== undefined, shelf.shape.name)
-  const { rows, hasMore, isSorted } = await search(shelf, question, start)
-  const items = rows.map((row) => row.record.doc)
+  const give = ahead && question.limit === undefined ? (found: Row[]) => ahead(found.map(toDocument)) : undefined
+  const { rows, hasMore, isSorted } = await search(shelf, question, start, give)
+  const items = rows.map(toDocument)
   const last = rows.at(-1)
   if (!last || !hasMore) return { items, isSorted }
   return { items, isSorted, next: toBookmark(orderBy === undefined ? { id: last.id } : last) }
+}
+
+function toDocument({ record }: Row): Document {
+  return record.doc
 }
 
 export function waysFor(shelf: Shelf, { where, orderBy }: Question): Way[] {
@@ -50,7 +61,12 @@ export function waysFor(shelf: Shelf, { where, orderBy }: Question): Way[] {
 }
 
 /** Finds the rows by the way that reads least, as far as that can be told without reading much. */
-export async function search(shelf: Shelf, question: Question, start?: Position): Promise<Found> {
+export async function search(
+  shelf: Shelf,
+  question: Question,
+  start?: Position,
+  give?: (rows: Row[]) => void,
+): Promise<Found> {
   const { limit = Infinity } = question
   const sieve = new Sieve(question)
   const ways = waysFor(shelf, question)
@@ -64,7 +80,8 @@ export async function search(shelf: Shelf, question: Question, start?: Position)
   const way = isPlain ? ordered : await smallest(shelf, narrow.length > 0 ? narrow : ways, sieve)
   if (!way.isOrdered) return collect(shelf, way, sieve, limit, start)
   const stream = new Stream(shelf, way, sieve, limit, start)
-  await stream.advance(limit)
+  if (give) await stream.each(give)
+  else await stream.advance(limit)
   return found(stream.rows, limit, stream.read, way, false)
 }
 

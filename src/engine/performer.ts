@@ -4,8 +4,10 @@ import type { Horizon, Operation, Reply, StoreShape, SweepSlice } from '../proto
 import { isReadOnly, partsOf, placeOf } from '../operation.js'
 import type { Clock } from './clock.js'
 import type { Connection } from './connection.js'
+import type { Ahead } from './find.js'
+import { Knowledge } from './knowledge.js'
 import { committed } from './request.js'
-import { Session, Undone } from './session.js'
+import { Session, Stale, Undone } from './session.js'
 import { remember } from './settings.js'
 
 /** How many documents are deleted at once to make room for a write. */
@@ -20,6 +22,7 @@ export class Performer {
   readonly #clock: Clock
   readonly #connection: Connection
   readonly #committed: (session: Session) => void
+  readonly #knowledge = new Knowledge()
 
   constructor(shape: StoreShape, clock: Clock, connection: Connection, onCommitted: (session: Session) => void) {
     this.#shape = shape
@@ -29,9 +32,9 @@ export class Performer {
   }
 
   /** Never rejects. Before storage is reported as full, what has expired is deleted to make room. */
-  async perform(operations: Operation[]): Promise<Reply[]> {
+  async perform(operations: Operation[], ahead?: Ahead): Promise<Reply[]> {
     if (operations.length === 0) return []
-    return this.#try(operations, true)
+    return this.#try(operations, true, ahead)
   }
 
   /** One operation in a transaction of its own, which fails as a whole. */
@@ -42,9 +45,9 @@ export class Performer {
   }
 
   /** An aborted transaction has written nothing, so each operation is tried by itself: only the culprit fails. */
-  async #try(operations: Operation[], mayMakeRoom: boolean): Promise<Reply[]> {
+  async #try(operations: Operation[], mayMakeRoom: boolean, ahead?: Ahead): Promise<Reply[]> {
     try {
-      return await this.#transact(operations)
+      return await this.#transact(operations, ahead)
     } catch (error) {
       if (error instanceof Undone) return this.#around(operations, error, mayMakeRoom)
       const isFull = toFailure(error).code === 'quota'
@@ -65,23 +68,30 @@ export class Performer {
     return replies
   }
 
-  async #transact(operations: Operation[]): Promise<Reply[]> {
+  async #transact(operations: Operation[], ahead?: Ahead): Promise<Reply[]> {
     const names = new Set(operations.flatMap(partsOf).map((operation) => operation.collection))
     const shapes = this.#shape.collections.filter(({ name }) => names.has(name))
-    const transaction = await this.#begin([...names], operations.every(isReadOnly) ? 'readonly' : 'readwrite')
+    const mode = operations.every(isReadOnly) ? 'readonly' : 'readwrite'
+    const transaction = await this.#begin([...names], mode)
     const session = new Session(transaction, shapes, this.#clock)
     const done = committed(transaction)
+    const known = this.#knowledge.of(transaction.db)
     try {
       // A transaction that has ended leaves no request to wait for.
-      const replies = await Promise.race([session.run(operations), done.then(never)])
+      const replies = await Promise.race([session.run(operations, known.assume(names), ahead), done.then(never)])
       transaction.commit()
-      await done
+      // What was read is true already; what was written is not before it is committed.
+      if (mode === 'readwrite') await done
+      known.learn(session.shelves)
       // What was told of the dead has to last; when the disk is full, telling it is more important.
       if (session.unsettled.length > 0) await this.#remember(session).catch(() => undefined)
       this.#committed(session)
       return replies
     } catch (error) {
-      return await abort(transaction, done, error)
+      known.forget(names)
+      if (!(error instanceof Stale)) return await abort(transaction, done, error)
+      await abort(transaction, done, error).catch(() => undefined)
+      return this.#transact(operations, ahead)
     }
   }
 

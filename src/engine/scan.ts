@@ -14,12 +14,20 @@ type Target = IDBObjectStore | IDBIndex
 
 /** Not in every browser yet; where it is, it is as fast as `getAll` and tells the keys. */
 interface WithRecords {
-  getAllRecords(options: {
-    query: IDBKeyRange | undefined
-    count: number
-    direction: Direction
-  }): IDBRequest<{ key: IDBValidKey; primaryKey: IDBValidKey; value: DocumentRecord }[]>
+  getAllRecords(options: { query: IDBKeyRange | undefined; count: number; direction: Direction }): IDBRequest<Found>
 }
+
+type Found = { key: IDBValidKey; primaryKey: IDBValidKey; value: DocumentRecord }[]
+
+/** Records that have been asked for, the first of which are known already. */
+interface Coming {
+  request: Promise<Found>
+  wanted: number
+  known: number
+}
+
+/** Up to so many records are read once more, because they have the same key as the last. */
+const TIES = 64
 
 /** Reads a branch in its order, as many records at a time as are asked for. */
 export class Scan {
@@ -28,6 +36,9 @@ export class Scan {
   readonly #direction: Direction
   #range: IDBKeyRange | undefined
   #after: Place | undefined
+  /** How many records at the beginning of the range, with the key of the place, have been read. */
+  #ties = 0
+  #coming: Coming | undefined
   #cursor: IDBCursorWithValue | null | undefined
   isDone = false
 
@@ -38,32 +49,57 @@ export class Scan {
     this.#direction = direction
     this.#range = branch.range
     this.#after = after
+    if (after) this.#ties = Infinity
   }
 
-  async read(count: number): Promise<DocumentRecord[]> {
-    if ('getAllRecords' in this.#target) return this.#inBulk(this.#target as Target & WithRecords, count)
+  get #isById(): boolean {
+    return this.#branch.source.name === null
+  }
+
+  /** So many records; with `isEager` the following ones are asked for before these are given. */
+  async read(count: number, isEager = false): Promise<DocumentRecord[]> {
+    if ('getAllRecords' in this.#target) return this.#inBulk(this.#target as Target & WithRecords, count, isEager)
     return this.#one(count)
   }
 
-  async #inBulk(target: Target & WithRecords, count: number): Promise<DocumentRecord[]> {
-    const after = this.#after
-    const ties = after && this.#branch.source.name !== null ? await this.#ties(after, count) : []
-    if (ties.length === count) return ties
-    if (after && !this.#leave(after)) {
-      this.isDone = true
-      return ties
-    }
-    const wanted = count - ties.length
-    const found = await result(target.getAllRecords({ query: this.#range, count: wanted, direction: this.#direction }))
+  async #inBulk(target: Target & WithRecords, count: number, isEager: boolean): Promise<DocumentRecord[]> {
+    if (this.#after && this.#ties > TIES) return this.#pastTies(this.#after, count, isEager)
+    const { request, wanted, known } = this.#coming ?? this.#ask(target, count)
+    this.#coming = undefined
+    const found = await request
     const last = found.at(-1)
     if (!last || found.length < wanted) this.isDone = true
-    else this.#after = { key: last.key, id: last.primaryKey as string }
+    else {
+      this.#after = { key: last.key, id: last.primaryKey as string }
+      this.#ties = this.#isById ? 0 : ties(found)
+      if (this.#ties <= TIES) this.isDone = !this.#leave(last.key, this.#ties > 0)
+      if (isEager && !this.isDone && this.#ties <= TIES) this.#coming = this.#ask(target, count)
+    }
     const records = found.map(({ value }) => value)
-    return ties.length > 0 ? [...ties, ...records] : records
+    return known > 0 ? records.slice(known) : records
+  }
+
+  /** Those with the key of the last come once more. */
+  #ask(target: Target & WithRecords, count: number): Coming {
+    const known = this.#ties
+    const wanted = count + known
+    const request = result(target.getAllRecords({ query: this.#range, count: wanted, direction: this.#direction }))
+    // It may fail before anybody waits for it.
+    request.catch(() => undefined)
+    return { request, wanted, known }
+  }
+
+  /** Where very many have the same key, or nobody knows how many, a cursor finds the place among them. */
+  async #pastTies(after: Place, count: number, isEager: boolean): Promise<DocumentRecord[]> {
+    const records = this.#isById ? [] : await this.#readTies(after, count)
+    if (records.length === count) return records
+    this.#ties = 0
+    this.isDone = !this.#leave(after.key, false)
+    return records.length > 0 || this.isDone ? records : this.read(count, isEager)
   }
 
   /** The records of the same key that come after the place. */
-  async #ties({ key, id }: Place, count: number): Promise<DocumentRecord[]> {
+  async #readTies({ key, id }: Place, count: number): Promise<DocumentRecord[]> {
     const records: DocumentRecord[] = []
     const request = this.#target.openCursor(IDBKeyRange.only(key), this.#direction)
     let cursor = await this.#pass(request, { key, id })
@@ -85,7 +121,7 @@ export class Scan {
       return this.#direction === 'next' ? order < 0 : order > 0
     }
     if (cursor && isBefore(cursor)) {
-      if (this.#branch.source.name === null) cursor.continue(id)
+      if (this.#isById) cursor.continue(id)
       else cursor.continuePrimaryKey(key, id)
       cursor = await result(request)
     }
@@ -96,23 +132,23 @@ export class Scan {
     return cursor
   }
 
-  /** Goes on behind a key; false when nothing of the range lies there. */
-  #leave({ key }: Place): boolean {
+  /** Goes on behind a key, or with it; false when nothing of the range lies there. */
+  #leave(key: IDBValidKey, isKept: boolean): boolean {
     const { lower, lowerOpen, upper, upperOpen } = this.#range ?? {}
     const end = this.#direction === 'next' ? upper : lower
     const isEndOpen = this.#direction === 'next' ? upperOpen : lowerOpen
     if (end !== undefined) {
       const left = indexedDB.cmp(end, key) * (this.#direction === 'next' ? 1 : -1)
-      if (left <= 0) return false
+      if (left < 0 || (left === 0 && !isKept)) return false
     }
     this.#range =
       this.#direction === 'next'
         ? end === undefined
-          ? IDBKeyRange.lowerBound(key, true)
-          : IDBKeyRange.bound(key, end, true, isEndOpen)
+          ? IDBKeyRange.lowerBound(key, !isKept)
+          : IDBKeyRange.bound(key, end, !isKept, isEndOpen)
         : end === undefined
-          ? IDBKeyRange.upperBound(key, true)
-          : IDBKeyRange.bound(end, key, isEndOpen, true)
+          ? IDBKeyRange.upperBound(key, !isKept)
+          : IDBKeyRange.bound(end, key, isEndOpen, !isKept)
     return true
   }
 
@@ -137,4 +173,12 @@ export class Scan {
     this.isDone = cursor === null
     return records
   }
+}
+
+/** How many at the end have the key of the last. */
+function ties(found: Found): number {
+  const { key } = found.at(-1)!
+  let at = found.length - 1
+  while (at > 0 && found.length - at <= TIES && indexedDB.cmp(found[at - 1]!.key, key) === 0) at--
+  return found.length - at
 }

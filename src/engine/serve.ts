@@ -1,8 +1,9 @@
 import { expose } from 'comlink'
 import type { Endpoint } from 'comlink'
 import type { Notice, Operation, Reply, StoreShape, Wire } from '../protocol.js'
+import { tear } from '../receipt.js'
 import type { Clocks } from './clock.js'
-import { cut } from './cut.js'
+import { cut, pieces } from './cut.js'
 import { Engine } from './engine.js'
 
 const METHODS = ['ping', 'open', 'run', 'tidy', 'sweep', 'close', 'destroy'] satisfies (keyof Wire)[]
@@ -18,7 +19,10 @@ export function serve(endpoint: Endpoint, clocks?: Clocks): void {
       return engine.open()
     },
     async run(call: number, operations: Operation[]): Promise<Reply[]> {
-      const { ahead, last } = cut(await engine.run(operations))
+      const replies = await engine.run(operations, (items) => {
+        for (const part of pieces(items)) post({ mayfly: 'piece', call, reply: 0, items: part })
+      })
+      const { ahead, last } = cut(operations.map((operation, at) => tear(operation, replies[at]!)))
       for (const piece of ahead) post({ mayfly: 'piece', call, ...piece } as Notice)
       return last
     },

@@ -1,7 +1,9 @@
 import { toFailure } from '../errors.js'
 import { placeOf } from '../operation.js'
-import type { CollectionShape, Failure, Operation, Reply } from '../protocol.js'
+import type { CollectionShape, Document, Failure, Operation, Reply } from '../protocol.js'
 import type { Clock } from './clock.js'
+import type { Ahead } from './find.js'
+import type { Setting } from './life.js'
 import { prepare } from './listen.js'
 import { Shelf } from './shelf.js'
 import { isKeyed, needs, verbs } from './verbs.js'
@@ -20,6 +22,9 @@ export class Undone extends Error {
   }
 }
 
+/** Says that a setting was not the one that was assumed: everything has to be done again. */
+export class Stale extends Error {}
+
 /** Operations in one transaction, in order, each with a reply of its own. */
 export class Session {
   readonly #shelves = new Map<string, Shelf>()
@@ -30,17 +35,33 @@ export class Session {
     }
   }
 
-  async run(operations: Operation[]): Promise<Reply[]> {
+  /**
+   * Where the settings are known from the last transaction they are taken for granted while they are being read: what
+   * needs them is asked for in the same round trip. When they turn out to be others, it is all thrown away.
+   */
+  async run(operations: Operation[], assumed?: Map<string, Setting>, ahead?: Ahead): Promise<Reply[]> {
     const stretches = split(operations)
-    // The settings and the first records are asked for together: that is one round trip, not two.
-    const loading = [...this.#shelves.values()].map((shelf) => shelf.load())
-    await Promise.all([...loading, ...this.#fetch(stretches[0]!)])
-    for (const shelf of this.#shelves.values()) await prepare(shelf)
+    const loaded = Promise.all(this.shelves.map((shelf) => shelf.load(assumed?.get(shelf.shape.name))))
+    loaded.catch(() => undefined)
+    const first = this.#fetch(stretches[0]!)
+    if (!assumed) await loaded
+    const isStale = () => loaded.then((each) => each.includes(false))
+    try {
+      await Promise.all(first)
+      const replies = await this.#answerAll(stretches, ahead)
+      if (!(await isStale())) return replies
+    } catch (error) {
+      if (!(await isStale().catch(() => false))) throw error
+    }
+    throw new Stale()
+  }
 
+  async #answerAll(stretches: Operation[][], ahead?: Ahead): Promise<Reply[]> {
+    for (const shelf of this.#shelves.values()) await prepare(shelf)
     const replies: Reply[] = []
     for (const [at, stretch] of stretches.entries()) {
       if (at > 0) await Promise.all(this.#fetch(stretch))
-      for (const operation of stretch) replies.push(await this.#answer(operation, replies.length))
+      for (const operation of stretch) replies.push(await this.#answer(operation, replies.length, ahead))
     }
     for (const shelf of this.#shelves.values()) shelf.settle()
     return replies
@@ -69,13 +90,15 @@ export class Session {
     })
   }
 
-  async #answer(operation: Operation, at: number): Promise<Reply> {
+  async #answer(operation: Operation, at: number, ahead?: Ahead): Promise<Reply> {
     if (operation.verb === 'atomic') return this.#together(operation.operations, at)
     const shelf = this.#shelf(operation)
     shelf.tick()
+    const give = ahead && ((items: Document[]) => (shelf.isSound ? ahead(items) : stale()))
     try {
-      return { ok: true, value: await perform(shelf, operation) }
+      return { ok: true, value: await perform(shelf, operation, give) }
     } catch (error) {
+      if (error instanceof Stale) throw error
       return { ok: false, failure: toFailure(error, placeOf(operation)) }
     }
   }
@@ -103,11 +126,15 @@ export class Session {
   }
 }
 
-function perform(shelf: Shelf, operation: Operation): unknown {
+function stale(): never {
+  throw new Stale()
+}
+
+function perform(shelf: Shelf, operation: Operation, ahead?: Ahead): unknown {
   // The operation's type says which of its verbs' handlers it fits; a table lookup cannot show that.
-  type Handler = (shelf: Shelf, operation: Operation) => unknown
+  type Handler = (shelf: Shelf, operation: Operation, ahead?: Ahead) => unknown
   const handlers: Record<string, unknown> = isKeyed(operation) ? verbs : wholes
-  return (handlers[operation.verb] as Handler)(shelf, operation)
+  return (handlers[operation.verb] as Handler)(shelf, operation, ahead)
 }
 
 /**

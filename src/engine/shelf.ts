@@ -7,6 +7,7 @@ import { EXPIRY_INDEXES, SETTING } from './layout.js'
 import { expiry, horizon, isAhead, isDead, newSetting, NOTHING } from './life.js'
 import type { DocumentRecord, Setting } from './life.js'
 import { result, results } from './request.js'
+import { isSame } from './same.js'
 
 /** How many records are asked for before the first are waited for. */
 const AT_ONCE = 10_000
@@ -16,6 +17,8 @@ export class Shelf {
   readonly shape: CollectionShape
   readonly store: IDBObjectStore
   setting: Setting
+  /** The setting is that of this transaction, and not just assumed to be. */
+  isSound = false
   /** The setting has to be stored before anybody is answered. */
   dirty = false
   now = 0
@@ -43,10 +46,21 @@ export class Shelf {
     return this.store.transaction.mode !== 'readonly'
   }
 
-  /** Reads the setting in the transaction of the documents, so that no tab can act on an old one. */
-  async load(): Promise<void> {
-    this.setting = { ...this.setting, ...((await result(this.store.get(SETTING))) as Setting | undefined) }
-    const { mark } = this.setting
+  /**
+   * Reads the setting in the transaction of the documents, so that no tab can act on an old one. Where one is assumed,
+   * work may begin at once; false says later that it was another.
+   */
+  async load(assumed?: Setting): Promise<boolean> {
+    const request = result(this.store.get(SETTING))
+    if (assumed) this.#begin(assumed)
+    const found = { ...newSetting(this.shape.defaultTtl), ...((await request) as Setting | undefined) }
+    if (!assumed) this.#begin(found)
+    return (this.isSound = !assumed || isSame(found, assumed))
+  }
+
+  #begin(setting: Setting): void {
+    this.setting = setting
+    const { mark } = setting
     const isTrue = this.#clock.heed(mark)
     const now = this.#clock.now()
     if (!isTrue) this.alter({ ...this.setting, mark: now })

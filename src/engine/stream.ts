@@ -21,6 +21,9 @@ export interface Row {
 /** How many records are read at once, at most. */
 const CHUNK = 5000
 
+/** Where everything is read, the first few are wanted soon: while they are handed over the others are read. */
+const FIRST = 500
+
 /** What a question makes of records. */
 export class Sieve {
   readonly orderBy: string | undefined
@@ -48,7 +51,7 @@ export class Sieve {
 }
 
 interface Lane {
-  reader: { isDone: boolean; read(count: number): Promise<DocumentRecord[]> }
+  reader: { isDone: boolean; read(count: number, isEager?: boolean): Promise<DocumentRecord[]> }
   rows: Row[]
   at: number
 }
@@ -60,6 +63,7 @@ export class Stream {
   readonly #shelf: Shelf
   readonly #sieve: Sieve
   readonly #given: Set<string> | undefined
+  readonly #isEager: boolean
   #lanes: Lane[]
   #size: number
 
@@ -69,7 +73,8 @@ export class Stream {
     this.#lanes = way.branches.flatMap((branch) => laneOf(shelf, branch, sieve, start))
     this.#given = way.mayRepeat ? new Set() : undefined
     const share = this.#lanes.length > 1 ? Math.ceil((limit + 1) / this.#lanes.length) + 1 : limit + 1
-    this.#size = Math.min(CHUNK, share)
+    this.#isEager = limit === Infinity && this.#lanes.length === 1
+    this.#size = this.#isEager ? FIRST : Math.min(CHUNK, share)
   }
 
   get isDone(): boolean {
@@ -87,11 +92,19 @@ export class Stream {
     }
   }
 
+  /** Hands over, part by part, what there is. */
+  async each(give: (rows: Row[]) => void): Promise<void> {
+    while (!this.isDone) {
+      await this.advance(Infinity, this.read + 1)
+      give(this.rows.splice(0))
+    }
+  }
+
   async #fill(lanes: Lane[]): Promise<void> {
     const size = this.#size
     this.#size = Math.min(CHUNK, size * 2)
     const open = lanes.filter((lane) => !lane.reader.isDone)
-    const found = await Promise.all(open.map((lane) => lane.reader.read(size)))
+    const found = await Promise.all(open.map((lane) => lane.reader.read(size, this.#isEager)))
     for (const [at, lane] of open.entries()) {
       this.read += found[at]!.length
       lane.rows = live(this.#shelf, found[at]!, this.#sieve)

@@ -4,6 +4,7 @@ import { bury } from './attendance.js'
 import { nextExpiry, stats } from './census.js'
 import { count, deadIds } from './count.js'
 import { find, search } from './find.js'
+import type { Ahead } from './find.js'
 import { everyId, NEEDS_INDEX } from './layout.js'
 import { change, NOTHING, remembers } from './life.js'
 import type { DocumentRecord } from './life.js'
@@ -17,7 +18,7 @@ type Of<Name extends Operation['verb']> = Extract<Operation, { verb: Name }>
 export const wholes = {
   ...listens,
 
-  find: (shelf: Shelf, { question, after }: Of<'find'>) => find(shelf, question, after),
+  find: (shelf: Shelf, { question, after }: Of<'find'>, ahead?: Ahead) => find(shelf, question, after, ahead),
 
   async explain(shelf: Shelf, { question }: Of<'explain'>): Promise<Explained> {
     const { rows, read, index, isSorted } = await search(shelf, question)
