@@ -1,0 +1,61 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { chromium } from '@playwright/test'
+import { findBrowser, launchArguments } from '../../scripts/browser.mjs'
+import { root } from '../../scripts/install.mjs'
+import { serve } from './server.mjs'
+
+/** A browser with its profile on the disk, and the built pages. */
+export class Lab {
+  #context
+  #server
+  #profile
+
+  async open(folder) {
+    const cache = `${root}node_modules/.cache`
+    mkdirSync(cache, { recursive: true })
+    // Not the folder for temporary files, which may be in memory.
+    this.#profile = mkdtempSync(`${cache}/mayfly-bench-`)
+    this.#server = await serve(folder)
+    const executablePath = findBrowser()
+    this.#context = await chromium.launchPersistentContext(this.#profile, {
+      ...(executablePath ? { executablePath } : {}),
+      args: [...launchArguments(), '--js-flags=--expose-gc'],
+    })
+    // The page that a browser begins with keeps it open.
+    this.version = this.#context.browser()?.version() ?? 'unknown'
+  }
+
+  /** A page of its own at an origin of its own, so that nothing is left in it by others; closed after the work. */
+  async page(site, path, work) {
+    const page = await this.#context.newPage()
+    try {
+      const errors = []
+      page.on('pageerror', (error) => errors.push(error.message))
+      await page.goto(`http://${site}.localhost:${this.#server.port}${path}`)
+      const result = await work(page)
+      if (errors.length > 0) throw new Error(errors.join('\n'))
+      return result
+    } finally {
+      await page.close()
+    }
+  }
+
+  /** Does a task on a fresh page; undefined when it takes too long. */
+  run(site, job, patience) {
+    return this.page(site, '/', async (page) => {
+      let timer
+      const late = new Promise((resolve) => (timer = setTimeout(resolve, patience)))
+      try {
+        return await Promise.race([page.evaluate((asked) => window.bench(asked), job), late])
+      } finally {
+        clearTimeout(timer)
+      }
+    })
+  }
+
+  async close() {
+    await this.#context?.close()
+    await this.#server?.end()
+    if (this.#profile) rmSync(this.#profile, { recursive: true, force: true, maxRetries: 5 })
+  }
+}

@@ -1,0 +1,53 @@
+import { build } from 'vite'
+import { CONTENDERS, LIMIT } from './contenders.mjs'
+import { Lab } from './lab.mjs'
+import { Rounds } from './rounds.mjs'
+import { rows } from './rows.mjs'
+import { buildSizes, measureSizes } from './sizes.mjs'
+import { text, workloads } from './workloads.mjs'
+
+/** Everything that was asked for, as what the report needs. */
+export async function measure(asked, bench) {
+  const all = workloads(asked.scale)
+  const chosen = asked.workloads.map((name) => all[name])
+  const hasSizes = asked.workloads.includes('size')
+  console.log('Building the page of the benchmark …')
+  await build({ configFile: `${bench}vite.config.ts`, logLevel: 'error' })
+  if (hasSizes) await buildSizes(asked.contenders, bench)
+  const lab = new Lab()
+  try {
+    await lab.open(`${bench}dist/page`)
+    console.log(`Chromium ${lab.version}; ${asked.contenders.map((name) => CONTENDERS[name].title).join(', ')}`)
+    const rounds = new Rounds(lab, asked.patience, (done) => console.log(progress(done, asked.rounds)))
+    await rounds.run(
+      chosen.filter(({ name }) => name !== 'size'),
+      asked.contenders,
+      asked.rounds,
+    )
+    const sizes = hasSizes ? await measureSizes(asked.contenders, lab, bench) : {}
+    return {
+      date: new Date().toISOString().slice(0, 10),
+      browser: `Chromium ${lab.version}`,
+      rounds: asked.rounds,
+      scale: asked.scale,
+      contenders: asked.contenders,
+      rows: rows(chosen, rounds.results, sizes),
+      omitted: rounds.omitted,
+      measurements: rounds.results,
+    }
+  } finally {
+    await lab.close()
+  }
+}
+
+function progress({ round, workload, stored, measured }, rounds) {
+  const place = round === 0 ? 'warming up' : `round ${round} of ${rounds}`
+  const name = workload.sizes ? `${workload.name} (${text(stored)})` : workload.name
+  const limit = measured[LIMIT]?.ms
+  const found = Object.entries(measured)
+    .toSorted(([, a], [, b]) => a.ms - b.ms)
+    .map(([contender, { ms }]) =>
+      contender === LIMIT ? `${contender} ${ms.toFixed(1)} ms` : `${contender} ${(ms / limit).toFixed(2)}`,
+    )
+  return `${place.padEnd(12)}  ${name.padEnd(24)} ${found.join(' · ')}`
+}

@@ -1,0 +1,11 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { table } from './table.mjs'
+
+/** Writes the results in each form, and says them. */
+export async function write(results, folder) {
+  mkdirSync(folder, { recursive: true })
+  const markdown = table(results)
+  writeFileSync(`${folder}/results.json`, `${JSON.stringify(results, undefined, 1)}\n`)
+  writeFileSync(`${folder}/results.md`, markdown)
+  console.log(`\n${markdown}\nWritten to ${folder}`)
+}

@@ -1,0 +1,103 @@
+import { takesPart } from './contenders.mjs'
+
+/** Measures in rounds: in each, every workload, and for each of them every contender, in another order every time. */
+export class Rounds {
+  #lab
+  #patience
+  #report
+  /** The databases that are there, as `contender/size`, with how many live documents each has. */
+  #filled = new Set()
+  /** What took too long once is not tried again, as `contender/workload`. */
+  #given = new Map()
+  /** One entry for every measurement that counts. */
+  results = []
+
+  constructor(lab, patience, report) {
+    this.#lab = lab
+    this.#patience = patience
+    this.#report = report
+  }
+
+  /** What was left out, and why, as `{ contender, workload, reason }`. */
+  get omitted() {
+    return [...this.#given].map(([key, reason]) => {
+      const [contender, workload] = key.split('/')
+      return { contender, workload, reason }
+    })
+  }
+
+  async run(workloads, contenders, rounds) {
+    for (let round = 0; round <= rounds; round++) {
+      const order = contenders.map((_, at) => contenders[(at + round) % contenders.length])
+      for (const workload of workloads) {
+        // The first round warms up; what is measured cold needs none.
+        if (round === 0 && workload.pages) continue
+        for (const stored of workload.sizes ?? [workload.stored]) {
+          const measured = {}
+          for (const contender of order.filter((name) => takesPart(name, workload.name))) {
+            const values = await this.#measure({ ...workload, stored }, contender, round)
+            if (!values) continue
+            measured[contender] = values
+            if (round > 0) this.results.push({ workload: workload.name, contender, round, stored, values })
+          }
+          this.#report({ round, workload, stored, measured })
+        }
+      }
+    }
+  }
+
+  async #measure(workload, contender, round) {
+    const key = `${contender}/${workload.name}`
+    if (this.#given.has(key)) return undefined
+    try {
+      const all = []
+      for (let page = 0; page < (workload.pages ?? 1); page++)
+        all.push(await this.#once(workload, contender, round, page))
+      return medians(all)
+    } catch (error) {
+      if (!(error instanceof TooLong))
+        throw new Error(`${contender}, ${workload.name}: ${error.message}`, { cause: error })
+      this.#given.set(key, error.message)
+      return undefined
+    }
+  }
+
+  async #once({ name, stored, size, prepare }, contender, round, page) {
+    const database = stored
+      ? await this.#full(contender, stored, prepare ? 'deletion' : 'reading')
+      : fresh(contender, name)
+    const job = { contender, stored: stored ?? 0, size, seed: round * 10 + page, database: database.name }
+    if (prepare) await this.#task(database.site, { ...job, task: prepare })
+    return this.#task(database.site, { ...job, task: name })
+  }
+
+  async #full(contender, size, purpose) {
+    // A database that is only read is not one that has been deleted from.
+    const database = { site: `${contender}-${purpose}-${size}`, name: 'things' }
+    if (this.#filled.has(database.site)) return database
+    await this.#task(database.site, { contender, task: 'fill', size, stored: 0, seed: 0, database: database.name })
+    this.#filled.add(database.site)
+    return database
+  }
+
+  async #task(site, job) {
+    const values = await this.#lab.run(site, job, this.#patience)
+    if (!values) throw new TooLong(`${job.task} took more than ${this.#patience / 1000} s`)
+    return values
+  }
+}
+
+class TooLong extends Error {}
+
+let databases = 0
+const fresh = (contender, workload) => ({ site: `${contender}-${workload}`, name: `fresh-${++databases}` })
+
+export function median(numbers) {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+}
+
+function medians(all) {
+  return Object.fromEntries(Object.keys(all[0]).map((key) => [key, median(all.map((values) => values[key]))]))
+}
