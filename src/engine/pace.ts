@@ -20,17 +20,19 @@ class Size {
   readonly #time: number
   readonly #least: number
   readonly #most: number
+  readonly #growth: number
   now: number
 
-  constructor(time: number, least: number, most: number, first: number) {
+  constructor(time: number, least: number, most: number, first: number, growth: number) {
     this.#time = time
     this.#least = least
     this.#most = most
     this.now = first
+    this.#growth = growth
   }
 
   took(time: number): void {
-    const factor = time < this.#time ? 1.15 : time > 1.5 * this.#time ? 0.75 : 1
+    const factor = time < this.#time ? this.#growth : time > 1.5 * this.#time ? 0.75 : 1
     this.now = Math.min(this.#most, Math.max(this.#least, Math.ceil(this.now * factor)))
   }
 }
@@ -39,7 +41,7 @@ class Size {
 export class Pace {
   readonly #steady: () => number
   /** While requests are about, and when nobody is asking. */
-  readonly #sizes = { busy: new Size(2.4, 4, 32, 8), free: new Size(20, 32, 1000, 128) }
+  readonly #sizes = { busy: new Size(2.4, 4, 32, 8, 1.15), free: new Size(40, 200, 1000, 300, 1.5) }
   #requests = 0
   #lastRequest = -Infinity
   #lastAnswer = -Infinity

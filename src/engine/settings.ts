@@ -67,6 +67,7 @@ async function visit(
     shelf.settle()
     return shelf
   })
-  const [, ...shelves] = await Promise.all([done, ...visits])
+  const shelves = await Promise.all(visits)
+  if (mode === 'readwrite') await done
   return shelves
 }

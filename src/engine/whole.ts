@@ -66,10 +66,11 @@ export const wholes = {
     for (const [at, { field }] of graves.entries()) {
       const ids = found[at]!.slice(0, limit - deleted)
       if (ids.length === 0) continue
-      const last = (await result(shelf.store.get(ids.at(-1)!))) as DocumentRecord
-      reached[field] = last[field]!
+      // Asked for before it is deleted, and not waited for: that would be one more round trip.
+      const last = result(shelf.store.get(ids.at(-1)!)) as Promise<DocumentRecord>
       for (const id of ids) shelf.store.delete(id)
       deleted += ids.length
+      reached[field] = (await last)[field]!
     }
     const more = found.flat().length > deleted
     // With the last of the dead gone there is nothing left to remember.
