@@ -10,7 +10,6 @@ export default defineConfig({
   resolve: { alias: { mayfly: path('../dist/index.js') } },
   worker: { format: 'es' },
   build: {
-    outDir: path('dist/page'),
     emptyOutDir: true,
     target: 'es2022',
     modulePreload: false,

@@ -14,6 +14,7 @@ const STEPS = {
   unit: ['vitest', 'run', '--project', 'fake-indexeddb', '--coverage'],
   browser: ['vitest', 'run', '--project', 'chromium', '--project', 'worker', '--project', 'own-worker'],
   e2e: ['playwright', 'test'],
+  bench: ['node', 'bench/smoke.mjs'],
 }
 
 ensurePackages()
@@ -26,7 +27,7 @@ if (unknown.length > 0) {
   process.exit(1)
 }
 const names = asked.length > 0 ? asked : Object.keys(STEPS)
-if (names.includes('browser') || names.includes('e2e')) await ensureBrowser()
+if (['browser', 'e2e', 'bench'].some((name) => names.includes(name))) await ensureBrowser()
 
 const failed = []
 for (const name of names) {

@@ -4,25 +4,38 @@ import { findBrowser, launchArguments } from '../../scripts/browser.mjs'
 import { root } from '../../scripts/install.mjs'
 import { serve } from './server.mjs'
 
-/** A browser with its profile on the disk, and the built pages. */
+/** Not the folder for temporary files, which may be in memory; and packages of the benchmark are found from there. */
+const CACHE = `${root}bench/node_modules/.cache`
+
+/** A browser with its profile on the disk, and a folder of pages for it. */
 export class Lab {
   #context
   #server
-  #profile
+  #folder
 
-  async open(folder) {
-    const cache = `${root}node_modules/.cache`
-    mkdirSync(cache, { recursive: true })
-    // Not the folder for temporary files, which may be in memory.
-    this.#profile = mkdtempSync(`${cache}/mayfly-bench-`)
-    this.#server = await serve(folder)
+  constructor() {
+    mkdirSync(CACHE, { recursive: true })
+    this.#folder = mkdtempSync(`${CACHE}/run-`)
+  }
+
+  /** Where the pages are that it serves. */
+  get pages() {
+    return `${this.#folder}/pages`
+  }
+
+  /** Where what becomes pages may be written. */
+  get sources() {
+    return `${this.#folder}/sources`
+  }
+
+  async open() {
+    this.#server = await serve(this.pages)
     const executablePath = findBrowser()
-    this.#context = await chromium.launchPersistentContext(this.#profile, {
+    this.#context = await chromium.launchPersistentContext(`${this.#folder}/profile`, {
       ...(executablePath ? { executablePath } : {}),
       args: [...launchArguments(), '--js-flags=--expose-gc'],
     })
-    // The page that a browser begins with keeps it open.
-    this.version = this.#context.browser()?.version() ?? 'unknown'
+    this.version = this.#context.browser()?.version() ?? 'of unknown version'
   }
 
   /** A page of its own at an origin of its own, so that nothing is left in it by others; closed after the work. */
@@ -56,6 +69,6 @@ export class Lab {
   async close() {
     await this.#context?.close()
     await this.#server?.end()
-    if (this.#profile) rmSync(this.#profile, { recursive: true, force: true, maxRetries: 5 })
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 })
   }
 }

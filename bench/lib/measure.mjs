@@ -11,20 +11,22 @@ export async function measure(asked, bench) {
   const all = workloads(asked.scale)
   const chosen = asked.workloads.map((name) => all[name])
   const hasSizes = asked.workloads.includes('size')
-  console.log('Building the page of the benchmark …')
-  await build({ configFile: `${bench}vite.config.ts`, logLevel: 'error' })
-  if (hasSizes) await buildSizes(asked.contenders, bench)
+  const configFile = `${bench}vite.config.ts`
   const lab = new Lab()
   try {
-    await lab.open(`${bench}dist/page`)
+    console.log('Building the page of the benchmark …')
+    await build({ configFile, logLevel: 'error', build: { outDir: lab.pages } })
+    if (hasSizes) await buildSizes(asked.contenders, lab, configFile)
+    await lab.open()
     console.log(`Chromium ${lab.version}; ${asked.contenders.map((name) => CONTENDERS[name].title).join(', ')}`)
     const rounds = new Rounds(lab, asked.patience, (done) => console.log(progress(done, asked.rounds)))
     await rounds.run(
       chosen.filter(({ name }) => name !== 'size'),
       asked.contenders,
       asked.rounds,
+      asked.warmUp,
     )
-    const sizes = hasSizes ? await measureSizes(asked.contenders, lab, bench) : {}
+    const sizes = hasSizes ? await measureSizes(asked.contenders, lab) : {}
     return {
       date: new Date().toISOString().slice(0, 10),
       browser: `Chromium ${lab.version}`,

@@ -15,6 +15,7 @@ const HELP = `npm run bench -- [options]
   --scale n          how many documents, as a share of the usual numbers (1)
   --patience n       what takes longer than so many seconds is left out (60)
   --out folder       where the results go (bench/results; bench/results/partial when anything is chosen)
+  --no-warm-up       counts the first round, too
   --no-build         takes dist as it is
   --help
 `
@@ -26,6 +27,7 @@ const OPTIONS = {
   scale: { type: 'string', default: '1' },
   patience: { type: 'string', default: '60' },
   out: { type: 'string' },
+  'no-warm-up': { type: 'boolean', default: false },
   'no-build': { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 }
@@ -57,6 +59,7 @@ function understand(values) {
     patience: number('patience', values.patience, 1, 3600) * 1000,
     out: values.out,
     isWhole: !values.contenders && !values.workloads && values.scale === '1',
+    warmUp: !values['no-warm-up'],
     build: !values['no-build'],
   }
 }

@@ -26,8 +26,8 @@ export class Rounds {
     })
   }
 
-  async run(workloads, contenders, rounds) {
-    for (let round = 0; round <= rounds; round++) {
+  async run(workloads, contenders, rounds, warmUp) {
+    for (let round = warmUp ? 0 : 1; round <= rounds; round++) {
       const order = contenders.map((_, at) => contenders[(at + round) % contenders.length])
       for (const workload of workloads) {
         // The first round warms up; what is measured cold needs none.
@@ -62,18 +62,15 @@ export class Rounds {
     }
   }
 
-  async #once({ name, stored, size, prepare }, contender, round, page) {
-    const database = stored
-      ? await this.#full(contender, stored, prepare ? 'deletion' : 'reading')
-      : fresh(contender, name)
-    const job = { contender, stored: stored ?? 0, size, seed: round * 10 + page, database: database.name }
+  async #once({ name, stored, size, prepare, quiet }, contender, round, page) {
+    const database = stored ? await this.#full(contender, stored) : fresh(contender, name)
+    const job = { contender, stored: stored ?? 0, size, quiet, seed: round * 10 + page, database: database.name }
     if (prepare) await this.#task(database.site, { ...job, task: prepare })
     return this.#task(database.site, { ...job, task: name })
   }
 
-  async #full(contender, size, purpose) {
-    // A database that is only read is not one that has been deleted from.
-    const database = { site: `${contender}-${purpose}-${size}`, name: 'things' }
+  async #full(contender, size) {
+    const database = { site: `${contender}-${size}`, name: 'things' }
     if (this.#filled.has(database.site)) return database
     await this.#task(database.site, { contender, task: 'fill', size, stored: 0, seed: 0, database: database.name })
     this.#filled.add(database.site)
@@ -81,8 +78,10 @@ export class Rounds {
   }
 
   async #task(site, job) {
-    const values = await this.#lab.run(site, job, this.#patience)
-    if (!values) throw new TooLong(`${job.task} took more than ${this.#patience / 1000} s`)
+    // What is not measured may take longer.
+    const patience = job.task === 'fill' || job.task === 'expire' ? this.#patience * 5 : this.#patience
+    const values = await this.#lab.run(site, job, patience)
+    if (!values) throw new TooLong(`${job.task} took more than ${patience / 1000} s`)
     return values
   }
 }

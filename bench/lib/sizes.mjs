@@ -1,45 +1,42 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
-import { build } from 'vite'
+import { build as vite } from 'vite'
 import { CONTENDERS, takesPart } from './contenders.mjs'
 
-/** Builds the least app that uses each contender, minified. */
-export async function buildSizes(contenders, bench) {
-  for (const name of contenders.filter((contender) => takesPart(contender, 'size'))) {
-    const folder = `${bench}dist/sizes/${name}/`
-    rmSync(folder, { recursive: true, force: true })
-    mkdirSync(folder, { recursive: true })
+/**
+ * What a page fetches that uses each contender, minified and gzipped, in kB; what is loaded only when needed is not.
+ * The pages are the least apps, built; a browser says what they fetch.
+ */
+export async function buildSizes(contenders, lab, configFile) {
+  for (const name of measurable(contenders)) {
+    const folder = `${lab.sources}/${name}`
     const { code, worker } = CONTENDERS[name]
+    mkdirSync(folder, { recursive: true })
     writeFileSync(
-      `${folder}index.html`,
+      `${folder}/index.html`,
       '<script type="module" src="./app.js"></script><link rel="icon" href="data:,">',
     )
-    writeFileSync(`${folder}app.js`, `${code}\n`)
-    if (worker) writeFileSync(`${folder}sizes-worker.js`, worker)
-    await build({
-      configFile: `${bench}vite.config.ts`,
-      root: folder,
-      base: './',
-      logLevel: 'error',
-      build: { outDir: `${bench}dist/page/sizes/${name}` },
-    })
+    writeFileSync(`${folder}/app.js`, `${code}\n`)
+    if (worker) writeFileSync(`${folder}/sizes-worker.js`, worker)
+    const build = { outDir: `${lab.pages}/sizes/${name}` }
+    await vite({ configFile, root: folder, base: './', logLevel: 'error', build })
   }
 }
 
-/** What a page fetches that uses each contender, minified and gzipped, in kB; what is loaded only when needed is not. */
-export async function measureSizes(contenders, lab, bench) {
+export async function measureSizes(contenders, lab) {
   const sizes = {}
-  for (const name of contenders.filter((contender) => takesPart(contender, 'size'))) {
-    const paths = await lab.page(`${name}-size`, '/', (page) => fetched(page, name))
+  for (const name of measurable(contenders)) {
     const size = { page: 0 }
-    for (const path of paths) {
-      const part = /worker/.test(path) ? 'worker' : 'page'
-      size[part] = (size[part] ?? 0) + gzipSync(readFileSync(`${bench}dist/page${path}`), { level: 9 }).length / 1000
+    for (const path of await lab.page(`${name}-size`, '/', (page) => fetched(page, name))) {
+      const part = path.includes('worker') ? 'worker' : 'page'
+      size[part] = (size[part] ?? 0) + gzipSync(readFileSync(`${lab.pages}${path}`), { level: 9 }).length / 1000
     }
     sizes[name] = size
   }
   return sizes
 }
+
+const measurable = (contenders) => contenders.filter((name) => takesPart(name, 'size'))
 
 async function fetched(page, name) {
   const paths = new Set()

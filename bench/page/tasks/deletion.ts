@@ -7,9 +7,6 @@ import { timeAndLongest } from '../smoothness.js'
 import { time } from '../stopwatch.js'
 import { things } from '../thing.js'
 
-/** For how many milliseconds questions are asked while nothing else happens, so that there is something to compare. */
-const QUIET = 2000
-
 export const deletion = {
   /** Not measured: adds documents that have expired to those that live on. */
   expire: async (load, { database, size, stored }) => {
@@ -33,9 +30,10 @@ export const deletion = {
       const id = ids[n % ids.length]!
       checkThings([await contender.get(id)], [id])
     }
+    const length = job.quiet ?? 0
     // The first questions of a page are slow.
-    await latencies(ask, () => pause(QUIET / 4))
-    const quiet = await latencies(ask, () => pause(QUIET))
+    await latencies(ask, () => pause(length / 4))
+    const quiet = await latencies(ask, () => pause(length))
     let ms = 0
     const busy = await latencies(ask, async () => void (ms = await time(() => contender.sweep())))
     await end(contender, job)
