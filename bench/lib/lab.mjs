@@ -16,6 +16,8 @@ export class Lab {
   constructor() {
     mkdirSync(CACHE, { recursive: true })
     this.#folder = mkdtempSync(`${CACHE}/run-`)
+    // Also when it is interrupted.
+    process.once('exit', () => rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 }))
   }
 
   /** Where the pages are that it serves. */
@@ -69,6 +71,5 @@ export class Lab {
   async close() {
     await this.#context?.close()
     await this.#server?.end()
-    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 })
   }
 }

@@ -64,9 +64,13 @@ function askedRows({ name, title }, mine, results) {
     results.find((one) => one.workload === 'delete-alone' && one.contender === contender && one.round === round)
   const own = (key, what, of) => row(`${name}-${key}`, `${title}: ${what}`, 'own', GOALS[`${name}-${key}`], mine, of)
   return [
-    own('median', 'median wait', ({ values }) => values.median / values.quietMedian),
-    own('p99', '99th percentile of the wait', ({ values }) => values.p99 / values.quietP99),
-    own('time', 'time of the deletion', (result) => result.values.ms / alone(result)?.values.ms),
+    own('median', 'median wait, to that without the deletion', ({ values }) => values.median / values.quietMedian),
+    own(
+      'p99',
+      '99th percentile of the wait, to that without the deletion',
+      ({ values }) => values.p99 / values.quietP99,
+    ),
+    own('time', 'time, to that with nobody asking', (result) => result.values.ms / alone(result)?.values.ms),
   ]
 }
 
