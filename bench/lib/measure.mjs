@@ -6,6 +6,10 @@ import { rows } from './rows.mjs'
 import { buildSizes, measureSizes } from './sizes.mjs'
 import { text, workloads } from './workloads.mjs'
 
+const isTerminal = process.stdout.isTTY === true
+/** Begins the line anew. */
+const BACK = '\r\u001b[K'
+
 /** Everything that was asked for, as what the report needs. */
 export async function measure(asked, bench) {
   const all = workloads(asked.scale)
@@ -19,7 +23,7 @@ export async function measure(asked, bench) {
     if (hasSizes) await buildSizes(asked.contenders, lab, configFile)
     await lab.open()
     console.log(`Chromium ${lab.version}; ${asked.contenders.map((name) => CONTENDERS[name].title).join(', ')}`)
-    const rounds = new Rounds(lab, asked.patience, (done) => console.log(progress(done, asked.rounds)))
+    const rounds = new Rounds(lab, asked.patience, (news) => say(news, asked.rounds))
     await rounds.run(
       chosen.filter(({ name }) => name !== 'size'),
       asked.contenders,
@@ -42,14 +46,21 @@ export async function measure(asked, bench) {
   }
 }
 
-function progress({ round, workload, stored, measured }, rounds) {
+/** Who is being measured, where a line can be written over; and what came out, when everybody has been. */
+function say({ round, workload, stored, contender, measured }, rounds) {
   const place = round === 0 ? 'warming up' : `round ${round} of ${rounds}`
   const name = workload.sizes ? `${workload.name} (${text(stored)})` : workload.name
+  const line = `${place.padEnd(12)}  ${name.padEnd(24)} `
+  if (measured) console.log(`${isTerminal ? BACK : ''}${line}${comparison(measured)}`)
+  else if (isTerminal) process.stdout.write(`${BACK}${line}${contender} …`)
+}
+
+function comparison(measured) {
   const limit = measured[LIMIT]?.ms
-  const found = Object.entries(measured)
+  return Object.entries(measured)
     .toSorted(([, a], [, b]) => a.ms - b.ms)
-    .map(([contender, { ms }]) =>
-      contender === LIMIT ? `${contender} ${ms.toFixed(1)} ms` : `${contender} ${(ms / limit).toFixed(2)}`,
+    .map(([name, { ms }]) =>
+      name === LIMIT || !limit ? `${name} ${ms.toFixed(1)} ms` : `${name} ${(ms / limit).toFixed(2)}`,
     )
-  return `${place.padEnd(12)}  ${name.padEnd(24)} ${found.join(' · ')}`
+    .join(' · ')
 }

@@ -1,12 +1,14 @@
 import { takesPart } from './contenders.mjs'
 
+let databases = 0
+
 /** Measures in rounds: in each, every workload, and for each of them every contender, in another order every time. */
 export class Rounds {
   #lab
   #patience
   #report
-  /** The databases that are there, as `contender/size`, with how many live documents each has. */
-  #filled = new Set()
+  /** The databases that are there: the site of each, by `contender/size`. */
+  #filled = new Map()
   /** What took too long once is not tried again, as `contender/workload`. */
   #given = new Map()
   /** One entry for every measurement that counts. */
@@ -29,12 +31,15 @@ export class Rounds {
   async run(workloads, contenders, rounds, warmUp) {
     for (let round = warmUp ? 0 : 1; round <= rounds; round++) {
       const order = contenders.map((_, at) => contenders[(at + round) % contenders.length])
+      // Turned round as well, or everybody would always follow the same one.
+      if (round % 2 === 1) order.reverse()
       for (const workload of workloads) {
         // The first round warms up; what is measured cold needs none.
         if (round === 0 && workload.pages) continue
         for (const stored of workload.sizes ?? [workload.stored]) {
           const measured = {}
           for (const contender of order.filter((name) => takesPart(name, workload.name))) {
+            this.#report({ round, workload, stored, contender })
             const values = await this.#measure({ ...workload, stored }, contender, round)
             if (!values) continue
             measured[contender] = values
@@ -58,6 +63,8 @@ export class Rounds {
       if (!(error instanceof TooLong))
         throw new Error(`${contender}, ${workload.name}: ${error.message}`, { cause: error })
       this.#given.set(key, error.message)
+      // Nobody knows what is in it now.
+      this.#filled.delete(`${contender}/${workload.stored}`)
       return undefined
     }
   }
@@ -70,10 +77,12 @@ export class Rounds {
   }
 
   async #full(contender, size) {
-    const database = { site: `${contender}-${size}`, name: 'things' }
-    if (this.#filled.has(database.site)) return database
+    const key = `${contender}/${size}`
+    const known = this.#filled.get(key)
+    if (known) return known
+    const database = { site: `${contender}-${size}-${++databases}`, name: 'things' }
     await this.#task(database.site, { contender, task: 'fill', size, stored: 0, seed: 0, database: database.name })
-    this.#filled.add(database.site)
+    this.#filled.set(key, database)
     return database
   }
 
@@ -88,7 +97,6 @@ export class Rounds {
 
 class TooLong extends Error {}
 
-let databases = 0
 const fresh = (contender, workload) => ({ site: `${contender}-${workload}`, name: `fresh-${++databases}` })
 
 export function median(numbers) {

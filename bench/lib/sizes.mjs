@@ -27,8 +27,7 @@ export async function measureSizes(contenders, lab) {
   const sizes = {}
   for (const name of measurable(contenders)) {
     const size = { page: 0 }
-    for (const path of await lab.page(`${name}-size`, '/', (page) => fetched(page, name))) {
-      const part = path.includes('worker') ? 'worker' : 'page'
+    for (const [path, part] of await lab.page(`${name}-size`, '/', (page) => fetched(page, name))) {
       size[part] = (size[part] ?? 0) + gzipSync(readFileSync(`${lab.pages}${path}`), { level: 9 }).length / 1000
     }
     sizes[name] = size
@@ -38,12 +37,15 @@ export async function measureSizes(contenders, lab) {
 
 const measurable = (contenders) => contenders.filter((name) => takesPart(name, 'size'))
 
+/** The scripts that are fetched, and for whom. */
 async function fetched(page, name) {
-  const paths = new Set()
+  const parts = new Map()
+  const pathOf = (url) => new URL(url).pathname
   page.on('request', (request) => {
-    const { pathname } = new URL(request.url())
-    if (pathname.endsWith('.js')) paths.add(pathname)
+    const path = pathOf(request.url())
+    if (path.endsWith('.js') && !parts.has(path)) parts.set(path, 'page')
   })
+  page.on('worker', (worker) => parts.set(pathOf(worker.url()), 'worker'))
   await page.goto(new URL(`/sizes/${name}/`, page.url()).href, { waitUntil: 'networkidle' })
-  return paths
+  return parts
 }
