@@ -8,12 +8,11 @@ import { root, run } from '../scripts/install.mjs'
 /** Proves that the benchmark works, on a few documents; how long anything takes is no part of it. */
 const folder = mkdtempSync(join(tmpdir(), 'mayfly-bench-'))
 const contenders = ['raw', 'mayfly', 'dexie']
-const workloads = ['open-loaded', 'put-once', 'get-turn', 'range-short', 'delete', 'growth-query', 'size']
+const workloads = ['open-loaded', 'put-once', 'get-turn', 'delete', 'growth-query', 'size']
 const measured = [
   'open-loaded',
   'put-once',
   'get-turn',
-  'range-short',
   'delete-alone',
   'delete-alone-longest',
   'delete-asked-median',

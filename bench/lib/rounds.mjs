@@ -69,9 +69,9 @@ export class Rounds {
     }
   }
 
-  async #once({ name, stored, size, prepare, quiet }, contender, round, page) {
+  async #once({ name, stored, size, prepare, quiet, times = 3 }, contender, round, page) {
     const database = stored ? await this.#full(contender, stored) : fresh(contender, name)
-    const job = { contender, stored: stored ?? 0, size, quiet, seed: round * 10 + page, database: database.name }
+    const job = { contender, stored: stored ?? 0, size, times, quiet, seed: round * 10 + page, database: database.name }
     if (prepare) await this.#task(database.site, { ...job, task: prepare })
     return this.#task(database.site, { ...job, task: name })
   }

@@ -11,6 +11,8 @@ export interface Job {
   size: number
   /** How many live documents are in the database before it. */
   stored: number
+  /** How often what is short is repeated at least. */
+  times: number
   /** For how many milliseconds questions are asked while nothing else happens, so that there is something to compare. */
   quiet?: number
 }

@@ -6,11 +6,13 @@ import { deletion } from './deletion.js'
 
 /** Every contender is compared to itself in a smaller database: each call is made as an app makes it. */
 export const growth = {
-  'growth-get': async (load, { database, seed, size, stored }) => {
+  'growth-get': async (load, job) => {
+    const { database, seed, size, stored } = job
     const contender = await load()
     await contender.open(database)
     const chance = new Chance(seed)
     const ms = await repeated(
+      job.times,
       () => chance.ids(size, stored),
       async (ids) => {
         const found = []
@@ -22,11 +24,13 @@ export const growth = {
     await contender.close()
     return { ms }
   },
-  'growth-query': async (load, { database, seed, size, stored }) => {
+  'growth-query': async (load, job) => {
+    const { database, seed, size, stored } = job
     const contender = await load()
     await contender.open(database)
     const chance = new Chance(seed)
     const ms = await repeated(
+      job.times,
       () => chance.below(stored - size + 1),
       (from) => contender.range(from, from + size),
       (found, from) => checkRange(found, from, from + size),

@@ -6,7 +6,7 @@ import { timeAndLongest } from '../smoothness.js'
 import { quantile, repeated } from '../stopwatch.js'
 
 /** All is read so often; the first time is not counted. */
-const TIMES = 3
+const TIMES = 4
 
 export const reading = {
   'get-turn': (load, job) =>
@@ -58,6 +58,7 @@ async function byId(
   const contender = await openFull(load, job)
   const chance = new Chance(job.seed)
   const ms = await repeated(
+    job.times,
     () => chance.ids(job.size, job.stored),
     (ids) => work(contender, ids),
     checkThings,
@@ -79,6 +80,7 @@ async function inRange<R>(
   const contender = await openFull(load, job)
   const chance = new Chance(job.seed)
   const ms = await repeated(
+    job.times,
     () => chance.below(job.stored - job.size + 1),
     (from) => work(contender, from, from + job.size),
     (found, from) => check(found, from, from + job.size),

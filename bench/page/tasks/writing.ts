@@ -46,13 +46,15 @@ export const writing = {
 /** New documents in each repetition. */
 async function many(
   load: () => Promise<Contender>,
-  { database, size, seed }: Job,
+  job: Job,
   work: (contender: Contender, some: Thing[]) => Promise<unknown>,
 ) {
+  const { database, size, seed } = job
   const contender = await openEmpty(load, database)
   const chance = new Chance(seed)
   let written = 0
   const ms = await repeated(
+    job.times,
     (n) => things(n * size, (n + 1) * size),
     (some) => work(contender, some),
     async () => {
