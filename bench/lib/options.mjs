@@ -58,7 +58,7 @@ function understand(values) {
     scale: number('scale', values.scale, 0.001, 10),
     patience: number('patience', values.patience, 1, 3600) * 1000,
     out: values.out,
-    isWhole: !values.contenders && !values.workloads && values.scale === '1',
+    isWhole: !values.contenders && !values.workloads && values.scale === '1' && !values['no-warm-up'],
     warmUp: !values['no-warm-up'],
     build: !values['no-build'],
   }
