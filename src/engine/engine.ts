@@ -56,7 +56,10 @@ export class Engine implements Link {
     this.#clock = new Clock(clocks)
     this.#pace = new Pace(clocks.steady)
     this.#connection = new Connection(shape, (hearing) => this.#open(hearing))
-    this.#performer = new Performer(shape, this.#clock, this.#connection, (session) => this.#announce(session))
+    this.#performer = new Performer(shape, this.#clock, this.#connection, {
+      committing: (session) => this.#hint(session),
+      committed: (session) => this.#announce(session),
+    })
     this.#grapevine = new Grapevine(shape.name, (hint) => this.#hear(hint))
     this.#presence = new Presence(shape.name)
     this.#audience = new Audience(this.#presence, {
@@ -176,16 +179,22 @@ export class Engine implements Link {
     else this.#audience.hear(hint.collection, hint.entry)
   }
 
-  /** What was committed may expire earlier than anything that was known: here, and to the other tabs. */
+  /**
+   * The other tabs hear of it before the commit: this tab may be gone right after. Whoever looks at once waits for the
+   * transaction to end, and finds nothing where it was undone.
+   */
+  #hint({ shelves }: Session): void {
+    for (const { shape, due, entry } of shelves) {
+      if (entry) this.#grapevine.tellEntry(shape.name, entry.number)
+      if (due < Infinity) this.#grapevine.tellExpiry(shape.name, due, this.#clock.now())
+    }
+  }
+
+  /** What was committed may expire earlier than anything that was known. */
   #announce({ shelves }: Session): void {
     this.#sweeper.remind()
     this.#audience.remind()
-    for (const { shape, due, entry } of shelves) {
-      if (entry) this.#grapevine.tellEntry(shape.name, entry.number)
-      if (due === Infinity) continue
-      this.#sweeper.note(shape.name, due)
-      this.#grapevine.tellExpiry(shape.name, due, this.#clock.now())
-    }
+    for (const { shape, due } of shelves) if (due < Infinity) this.#sweeper.note(shape.name, due)
     this.#audience.committed(shelves)
   }
 

@@ -1,6 +1,6 @@
 /**
  * Something that other tabs may like to know of a collection: one of its documents expires at a moment, or its journal
- * has an entry of that number.
+ * has an entry of that number, or is about to.
  */
 export type Hint = { collection: string; at: number } | { collection: string; entry: number }
 

@@ -35,8 +35,8 @@ export class Lookout {
   #setting: Setting | undefined
   /** When the next document of the collection expires, where every change is wanted. */
   #next = Infinity
-  /** The last entry that there is, as far as is known. */
-  #known = 0
+  /** The last entry that was told of since the journal was asked for; one that was undone has never come to be. */
+  #heard = 0
   #isCatchingUp = false
   /** How often this tab has left the list. */
   #departures = 0
@@ -114,10 +114,11 @@ export class Lookout {
     this.#wind()
   }
 
-  /** Somebody has seen that there is an entry of this number. */
+  /** Somebody has seen that there is an entry of this number, or is about to commit it. */
   hear(entry: number): void {
-    this.#known = Math.max(this.#known, entry)
-    if (this.isMember && entry > this.#last) void this.#catchUp()
+    if (!this.isMember || entry <= this.#last) return
+    this.#heard = Math.max(this.#heard, entry)
+    void this.#catchUp()
   }
 
   /** Something has happened of which no entry tells. */
@@ -144,7 +145,7 @@ export class Lookout {
 
   #join({ entry, setting }: Heard, isFollowing: boolean): boolean {
     const isFirst = !this.isMember
-    if (isFirst) this.#last = this.#known = entry
+    if (isFirst) this.#last = entry
     if (isFirst || isFollowing) this.#attention = isFollowing ? 'changes' : 'results'
     this.#setting = setting
     return isFirst
@@ -154,6 +155,7 @@ export class Lookout {
   async #catchUp(due: number | null = null): Promise<void> {
     if (this.#isCatchingUp || !this.isMember) return
     this.#isCatchingUp = true
+    this.#heard = 0
     const departures = this.#departures
     const isOver = () => departures !== this.#departures
     try {
@@ -169,7 +171,7 @@ export class Lookout {
       this.#listenTo(heard)
       this.#wind()
       // What was heard meanwhile may be newer than what was read.
-      if (this.#known > this.#last) void this.#catchUp()
+      if (this.#heard > this.#last) void this.#catchUp()
     } catch {
       this.#isCatchingUp = false
       this.#timer ??= setTimeout(() => {

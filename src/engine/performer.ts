@@ -16,19 +16,25 @@ const ROOM = 1000
 /** How often a transaction is begun anew because the connection was closed in between. */
 const ATTEMPTS = 3
 
+/** Is shown each session right before its transaction commits, and once it has. */
+export interface Observer {
+  committing: (session: Session) => void
+  committed: (session: Session) => void
+}
+
 /** Performs operations in one transaction, and sees to it that one's failure is its own. */
 export class Performer {
   readonly #shape: StoreShape
   readonly #clock: Clock
   readonly #connection: Connection
-  readonly #committed: (session: Session) => void
+  readonly #observer: Observer
   readonly #knowledge = new Knowledge()
 
-  constructor(shape: StoreShape, clock: Clock, connection: Connection, onCommitted: (session: Session) => void) {
+  constructor(shape: StoreShape, clock: Clock, connection: Connection, observer: Observer) {
     this.#shape = shape
     this.#clock = clock
     this.#connection = connection
-    this.#committed = onCommitted
+    this.#observer = observer
   }
 
   /** Never rejects. Before storage is reported as full, what has expired is deleted to make room. */
@@ -79,13 +85,14 @@ export class Performer {
     try {
       // A transaction that has ended leaves no request to wait for.
       const replies = await Promise.race([session.run(operations, known.assume(names), ahead), done.then(never)])
+      this.#observer.committing(session)
       transaction.commit()
       // What was read is true already; what was written is not before it is committed.
       if (mode === 'readwrite') await done
       known.learn(session.shelves)
       // What was told of the dead has to last; when the disk is full, telling it is more important.
       if (session.unsettled.length > 0) await this.#remember(session).catch(() => undefined)
-      this.#committed(session)
+      this.#observer.committed(session)
       return replies
     } catch (error) {
       known.forget(names)
