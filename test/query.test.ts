@@ -1,6 +1,6 @@
 import { collection } from 'mayfly'
 import { describe, expect, test } from 'vitest'
-import { open } from './support/stores.js'
+import { newName, open } from './support/stores.js'
 
 interface Thing {
   id: string
@@ -110,6 +110,19 @@ describe('with an index', () => {
     expect(await query.count()).toBe(3)
   })
 
+  test('nor does it lose them when the index is added later', async () => {
+    const name = newName()
+    const loop: unknown[] = ['x']
+    loop.push(loop)
+    const first = open({ all: collection<Thing>() }, name)
+    // oxlint-disable-next-line no-sparse-arrays -- This is what is tested.
+    await first.all.upsertMany([{ id: 'hole', tags: [, 'x'] }, { id: 'loop', tags: loop }, { id: 'none' }])
+    const { all } = open({ all: collection<Thing>().index('tags') }, name)
+    const query = all.query({ where: { tags: { contains: 'x' } } })
+    expect((await query.get()).map(({ id }) => id)).toEqual(['hole', 'loop'])
+    expect(await query.count()).toBe(2)
+  })
+
   test('a count agrees where contains meets another condition on the field', async () => {
     const all = indexed()
     await all.upsertMany([
@@ -124,10 +137,11 @@ describe('with an index', () => {
     expect([await byId.count(), (await byId.get()).length]).toEqual([0, 0])
   })
 
-  test('a value that contains itself cannot be asked for', async () => {
+  test('a value that contains itself, or has a hole, cannot be asked for', async () => {
     const loop: unknown[] = []
     loop.push(loop)
-    for (const value of [loop, { in: [loop] }, { gt: loop }, { contains: loop }]) {
+    // oxlint-disable-next-line no-sparse-arrays -- This is what is tested.
+    for (const value of [loop, { in: [loop] }, { gt: loop }, { contains: loop }, { in: [, 'x'] }, [, 1]]) {
       await expect(indexed().query({ where: { value } }).get()).rejects.toMatchObject({ code: 'invalid' })
     }
   })

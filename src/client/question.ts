@@ -5,7 +5,7 @@ type Check = (operand: unknown) => boolean
 
 const isValue: Check = (operand) => isComparable(operand, [])
 
-/** An array that contains itself can be compared with nothing. */
+/** An array that contains itself, or has a hole, which `every` would pass over, can be compared with nothing. */
 function isComparable(operand: unknown, around: unknown[]): boolean {
   return (
     operand === null ||
@@ -14,7 +14,7 @@ function isComparable(operand: unknown, around: unknown[]): boolean {
     (operand instanceof Date && !Number.isNaN(operand.getTime())) ||
     (Array.isArray(operand) &&
       !around.includes(operand) &&
-      operand.every((element) => isComparable(element, [...around, operand])))
+      Array.from(operand).every((element) => isComparable(element, [...around, operand])))
   )
 }
 

@@ -1,7 +1,7 @@
 import type { Document } from '../protocol.js'
-import { SETTING } from './layout.js'
+import { everyId, SETTING } from './layout.js'
 import { ARRAYS, BROKEN, ODD, SCALARS } from './life.js'
-import type { Kinds, Setting } from './life.js'
+import type { DocumentRecord, Kinds, Setting } from './life.js'
 import { at, isPlain } from './path.js'
 
 /**
@@ -49,9 +49,13 @@ function isOdd(doc: object, path: string): boolean {
   })
 }
 
+/** How many documents are looked at at once. */
+const CHUNK = 1000
+
 /**
  * Finds that out for indexes that are being added, without reading a document: an index of whole values, for the
- * moment, has the arrays behind everything else, and what the other has beyond the rest comes from arrays too.
+ * moment, has the arrays behind everything else, and what the other has beyond the rest comes from arrays too. Only
+ * where some document is not in there need they be looked at, for what keeps an array out.
  */
 export function survey(store: IDBObjectStore, added: IDBIndex[]): void {
   if (added.length === 0) return
@@ -62,16 +66,31 @@ export function survey(store: IDBObjectStore, added: IDBIndex[]): void {
     const arrays = values.count(IDBKeyRange.lowerBound([]))
     return { path: index.name, values, all: index.count(), scalars, arrays }
   })
+  const total = store.count(everyId())
   const request: IDBRequest<Setting> = store.get(SETTING)
   request.onsuccess = () => {
     const kinds: Record<string, number> = { ...request.result.kinds }
+    const doubtful: string[] = []
     for (const path of added.flatMap(pathsOf)) if (path.includes('.')) kinds[path] = (kinds[path] ?? 0) | ODD
     for (const { path, values, all, scalars, arrays } of counts) {
       store.deleteIndex(values.name)
       if (scalars.result > 0) kinds[path] = (kinds[path] ?? 0) | SCALARS
       if (arrays.result > 0 || all.result !== scalars.result) kinds[path] = (kinds[path] ?? 0) | ARRAYS
+      if (scalars.result + arrays.result < total.result) doubtful.push(path)
     }
-    store.put({ ...request.result, kinds }, SETTING)
+    const keep = (known: Kinds) => store.put({ ...request.result, kinds: known }, SETTING)
+    if (doubtful.length > 0) inspect(store, doubtful, kinds, keep)
+    else keep(kinds)
+  }
+}
+
+function inspect(store: IDBObjectStore, paths: string[], kinds: Kinds, done: (kinds: Kinds) => void, after = ''): void {
+  const request: IDBRequest<DocumentRecord[]> = store.getAll(IDBKeyRange.lowerBound(after, true), CHUNK)
+  request.onsuccess = () => {
+    const more = request.result.reduce((known, { doc }) => withKinds(known, paths, doc), kinds)
+    const last = request.result.at(-1)
+    if (last) inspect(store, paths, more, done, last.doc.id)
+    else done(more)
   }
 }
 
