@@ -137,11 +137,11 @@ describe('with an index', () => {
     expect([await byId.count(), (await byId.get()).length]).toEqual([0, 0])
   })
 
-  test('a value that contains itself, or has a hole, cannot be asked for', async () => {
+  test('a value that contains itself, or a hole among several, cannot be asked for', async () => {
     const loop: unknown[] = []
     loop.push(loop)
     // oxlint-disable-next-line no-sparse-arrays -- This is what is tested.
-    for (const value of [loop, { in: [loop] }, { gt: loop }, { contains: loop }, { in: [, 'x'] }, [, 1]]) {
+    for (const value of [loop, { in: [loop] }, { gt: loop }, { contains: loop }, { in: [, 'x'] as string[] }]) {
       await expect(indexed().query({ where: { value } }).get()).rejects.toMatchObject({ code: 'invalid' })
     }
   })

@@ -5,7 +5,7 @@ type Check = (operand: unknown) => boolean
 
 const isValue: Check = (operand) => isComparable(operand, [])
 
-/** An array that contains itself, or has a hole, which `every` would pass over, can be compared with nothing. */
+/** An array that contains itself can be compared with nothing. */
 function isComparable(operand: unknown, around: unknown[]): boolean {
   return (
     operand === null ||
@@ -14,16 +14,19 @@ function isComparable(operand: unknown, around: unknown[]): boolean {
     (operand instanceof Date && !Number.isNaN(operand.getTime())) ||
     (Array.isArray(operand) &&
       !around.includes(operand) &&
-      Array.from(operand).every((element) => isComparable(element, [...around, operand])))
+      operand.every((element) => isComparable(element, [...around, operand])))
   )
 }
+
+/** A hole is no value; a copy shows it as undefined, where the list itself would pass over it. */
+const isListOfValues: Check = (operand) => Array.isArray(operand) && isValue(Array.from(operand))
 
 const OPERATORS: Record<string, { takes: string; check: Check }> = {
   gt: { takes: 'a number, a Date or a string', check: isValue },
   gte: { takes: 'a number, a Date or a string', check: isValue },
   lt: { takes: 'a number, a Date or a string', check: isValue },
   lte: { takes: 'a number, a Date or a string', check: isValue },
-  in: { takes: 'an array of values', check: (operand) => Array.isArray(operand) && isValue(operand) },
+  in: { takes: 'an array of values', check: isListOfValues },
   startsWith: { takes: 'a string', check: (operand) => typeof operand === 'string' },
   contains: { takes: 'a value', check: isValue },
   exists: { takes: 'true or false', check: (operand) => typeof operand === 'boolean' },
