@@ -115,6 +115,37 @@ test('a worker that dies takes no live query with it', async ({ context, site, t
   expect(results).toEqual(['', 'a', 'a,b', 'b'])
 })
 
+test('what a tab has committed is heard of by the others, even if it died right after', async ({
+  context,
+  site,
+  tab,
+}) => {
+  const doomed = await newTab(context, site)
+  await openShop(tab, { defaultTtl: -1, index: 'n' })
+  await watch(tab)
+  await tab.evaluate(() => {
+    window.store.items.changes(({ type, id }) => (window.changes ??= []).push(`${type} ${id}`))
+    return window.store.items.settings()
+  })
+  const code = await doomed.evaluate(async () => {
+    const { collection, openStore } = window.lab
+    const lines = [
+      'const { commit } = IDBTransaction.prototype',
+      // What this worker would have said when it heard that it was committed is never said.
+      'IDBTransaction.prototype.commit = function () { commit.call(this); if (this.mode === "readwrite") close() }',
+      `await import(${JSON.stringify(new URL('/real/mayfly-worker.js', location.href).href)})`,
+    ]
+    const address = URL.createObjectURL(new Blob([lines.join('\n')], { type: 'text/javascript' }))
+    const items = collection<{ id: string; n: number }>({ defaultTtl: -1 }).index('n')
+    const others = collection<{ id: string }>({ defaultTtl: -1 })
+    const store = openStore('shop', { items, others }, { worker: () => new Worker(address, { type: 'module' }) })
+    return store.items.upsert({ id: 'a', n: 1 }).catch((error: { code: string }) => error.code)
+  })
+  expect(code).toBe('lost')
+  await expect.poll(() => last(tab)).toEqual(['a'])
+  expect(await tab.evaluate(() => window.changes)).toEqual(['upsert a'])
+})
+
 test('five tabs hear of every change of each other once and in order', async ({ context, site }) => {
   const tabs = await Promise.all(Array.from({ length: 5 }, () => newTab(context, site)))
   for (const tab of tabs) {
