@@ -30,6 +30,8 @@ export class Views {
   readonly #views = new Map<number, View>()
   readonly #changed = new Set<number>()
   #isFlushing = false
+  /** Something has expired since the results were last looked at. */
+  #isUrgent = false
   #flushed = -Infinity
   #cost = 0
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -83,13 +85,12 @@ export class Views {
 
   /** What has expired must not be seen a moment longer: that is told at once. */
   expire(edge: Horizon): void {
-    let hasExpired = false
     for (const [key, view] of this.#views) {
       if (!view.expire(edge)) continue
       this.#changed.add(key)
-      hasExpired = true
+      this.#isUrgent = true
     }
-    if (hasExpired) void this.#flush()
+    if (this.#isUrgent) void this.#flush()
   }
 
   /** When the next document expires that is in any result. */
@@ -122,6 +123,7 @@ export class Views {
   async #flush(): Promise<void> {
     if (this.#isFlushing) return
     this.#isFlushing = true
+    this.#isUrgent = false
     const started = this.#tools.steady()
     const isSound = await this.#refresh().catch(() => false)
     for (const key of this.#changed) {
@@ -131,8 +133,9 @@ export class Views {
     this.#flushed = this.#tools.steady()
     this.#cost = this.#flushed - started
     this.#isFlushing = false
-    if (isSound) this.flushSoon()
-    else this.#flushIn(RETRY)
+    if (!isSound) this.#flushIn(RETRY)
+    else if (this.#isUrgent) void this.#flush()
+    else this.flushSoon()
     this.#tools.told()
   }
 
