@@ -85,7 +85,8 @@ export async function deleteMany(
       options,
       committed,
       async ({ ready }) => {
-        deleted += (await ask(send, { verb: 'deleteMany', collection, ids: ready })) as number
+        const found = (await ask(send, { verb: 'deleteMany', collection, ids: ready })) as number
+      deleted += found
       },
     )
     return { deleted, stopped }
