@@ -148,7 +148,7 @@ test('1: redirects: url, redirected and type are those of the end, from the stor
   const refused = tab.evaluate(() => window.kit.ask('/api/old', { redirect: 'error' }))
   await expect(refused).rejects.toThrow('Failed to fetch')
   const manual = await tab.evaluate(async () => (await window.cached('/api/old', { redirect: 'manual' })).type)
-  expect(manual).toBe('basic')
+  expect(manual).toBe('opaqueredirect')
 })
 
 test('1: every form of the arguments of fetch, and what it passes on', async ({ api, tab }) => {
@@ -425,6 +425,32 @@ test('5: clear() has removed everything from the disk when it resolves, and noth
   expect(await tab.evaluate(() => Promise.all(window.answers))).toMatchObject([{ text: 'slow' }])
   await tab.evaluate(() => window.cached.settled())
   expect(await onDisk()).toEqual([])
+})
+
+test('5: a log-out in one tab is one for what another tab is waiting for', async ({ api, tab, context }) => {
+  let answer: () => void = () => undefined
+  api.on('/api/slow', (response) => (answer = () => response.end('slow')))
+  await tab.evaluate(() => {
+    window.answers = [window.kit.ask('/api/slow')]
+  })
+  await expect.poll(() => api.requests('/api/slow').length).toBe(1)
+  const other = await newTab(context, api)
+  await other.evaluate(() => window.cached.clear())
+  answer()
+  const left = await tab.evaluate(async () => {
+    await Promise.all(window.answers)
+    await window.cached.settled()
+    return window.cache.responses.query().count()
+  })
+  expect(left).toBe(0)
+})
+
+test('5: a relative address is relative to what the page says', async ({ api, tab }) => {
+  api.on('/app/x', numbered())
+  await tab.evaluate(() => document.head.prepend(Object.assign(document.createElement('base'), { href: '/app/' })))
+  expect((await ask(tab, 'x')).text).toBe('1')
+  expect(await tab.evaluate(() => window.cached.invalidate('x'))).toBe(1)
+  expect((await ask(tab, 'x')).text).toBe('2')
 })
 
 test('5: a change invalidates its address; invalidate takes an address or a function', async ({ api, tab }) => {

@@ -57,7 +57,7 @@ class ResponseCache {
   constructor(collection: Collection<CachedResponse>, rules: Rules) {
     this.#rules = rules
     this.#background = new Background(rules.onError)
-    this.#responses = new Responses(new Shelf(collection, this.#background))
+    this.#responses = new Responses(new Shelf(collection, this.#background, ({ url }) => url))
     this.#loader = new Loader(rules, this.#responses, this.#background)
   }
 
@@ -79,11 +79,11 @@ class ResponseCache {
   readonly invalidate: CachedFetch['invalidate'] = async (target) => {
     if (typeof target === 'function') {
       this.#flights.forget()
-      return this.#responses.remove((doc) => target(doc.url, doc))
+      return this.#responses.shelf.remove((doc) => target(doc.url, doc))
     }
     const url = addressOf(target)
     this.#flights.forget(isFor(url))
-    return this.#responses.remove((doc) => doc.url === url, url)
+    return this.#responses.removeAll(url)
   }
 
   readonly clear = (): Promise<void> => this.#responses.shelf.clear()

@@ -73,7 +73,7 @@ class ValueCache<V> implements Cached<V> {
     this.#load = load
     this.#span = spanOf(ttl, staleWhileRevalidate, staleIfError)
     this.#background = new Background(onError)
-    this.#shelf = new Shelf(collection, this.#background)
+    this.#shelf = new Shelf(collection, this.#background, ({ key }) => key)
   }
 
   readonly get: Cached<V>['get'] = async (key, { signal } = {}) => {
@@ -117,7 +117,7 @@ class ValueCache<V> implements Cached<V> {
       return this.#shelf.remove((doc) => target(doc.key, doc.value))
     }
     this.#flights.forget((name) => name === this.#nameOf(target))
-    return this.#shelf.remove((doc) => doc.key === target, { id: idOf(target) } as never)
+    return this.#shelf.removeNamed(target, { id: idOf(target) } as never)
   }
 
   readonly clear = (): Promise<void> => this.#shelf.clear()

@@ -55,5 +55,7 @@ export function mayReplace(demand: Demand, answer: CachedResponse): boolean {
 
 /** Whether a request could have got this answer from the network. */
 export function suits({ redirect, mode }: Request, { redirected, type }: CachedResponse): boolean {
-  return !(redirect === 'error' && redirected) && !(mode === 'same-origin' && type === 'cors')
+  // A browser that goes to a page follows redirects by itself; offline it has to have the page at once.
+  const follows = redirect === 'follow' || mode === 'navigate'
+  return !(redirected && !follows) && !(mode === 'same-origin' && type === 'cors')
 }

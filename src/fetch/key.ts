@@ -77,10 +77,10 @@ export function hasCredentials({ headers, credentials, url }: Request, destinati
   return credentials === 'include' && (!destination || isCrossOrigin(url))
 }
 
-/** An address as a request would have it. */
+/** An address as a request would have it: a page may say in `<base>` what a relative one is relative to. */
 export function addressOf(target: string | URL | Request): string {
   const text = typeof target === 'object' && 'url' in target ? target.url : String(target)
-  return withoutFragment(new URL(text, globalThis.location?.href).href)
+  return withoutFragment(new URL(text, globalThis.document?.baseURI ?? globalThis.location?.href).href)
 }
 
 function place(url: string): string {

@@ -1,3 +1,5 @@
+import { Others } from './others.js'
+
 /** Something that was removed, and a link to what was removed after it. */
 interface Removal<D> {
   isMeant: (doc: D) => boolean
@@ -24,28 +26,48 @@ export class Permit<D> {
  */
 export class Permits<D> {
   static readonly #all = new WeakMap<object, unknown>()
+  readonly #nameOf: (doc: D) => string
   #last: Removal<D> = { isMeant: () => false }
+  #others: Others | undefined
   /** How often everything was removed. */
   era = 0
 
-  static of<D>(collection: object): Permits<D> {
+  constructor(nameOf: (doc: D) => string) {
+    this.#nameOf = nameOf
+  }
+
+  static of<D>(collection: object, nameOf: (doc: D) => string): Permits<D> {
     const known = Permits.#all.get(collection) as Permits<D> | undefined
     if (known) return known
-    const made = new Permits<D>()
+    const made = new Permits<D>(nameOf)
     Permits.#all.set(collection, made)
     return made
   }
 
   issue(): Permit<D> {
+    this.#join()
     return new Permit(this.#last)
   }
 
-  withdraw(isMeant: (doc: D) => boolean): void {
-    this.#last = this.#last.next = { isMeant }
+  /** Without a name, other tabs cannot know what is meant: they withdraw what they have issued for anything. */
+  withdraw(isMeant: (doc: D) => boolean, name?: string): void {
+    this.#withdraw(isMeant)
+    this.#join().tell(name)
   }
 
   withdrawAll(): void {
     this.era++
     this.withdraw(() => true)
+  }
+
+  #withdraw(isMeant: (doc: D) => boolean): void {
+    this.#last = this.#last.next = { isMeant }
+  }
+
+  #join(): Others {
+    return (this.#others ??= new Others((name) => {
+      if (name === undefined) this.era++
+      this.#withdraw((doc) => name === undefined || this.#nameOf(doc) === name)
+    }))
   }
 }

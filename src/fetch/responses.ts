@@ -42,9 +42,9 @@ export class Responses {
     await this.shelf.put({ ...times, ...answer, id, url: key.url, vary }, permit, known?.id === id ? known : undefined)
   }
 
-  /** Removes every answer that is meant; how many there were. */
-  remove(isMeant: (doc: CachedResponse) => boolean, url?: string): Promise<number> {
-    return this.shelf.remove(isMeant, url === undefined ? {} : { id: idsOf(url) })
+  /** Removes all answers of an address; how many there were. */
+  removeAll(url: string): Promise<number> {
+    return this.shelf.removeNamed(url, { id: idsOf(url) })
   }
 
   /** Sees to it that the signpost leads there, for as long as there is something: the names that choose, or undefined. */

@@ -14,12 +14,14 @@ export class Shelf<D extends Timed> {
   readonly #collection: Collection<D>
   readonly #background: Background
   readonly #permits: Permits<D>
+  readonly #nameOf: (doc: D) => string
   #checked: Promise<void> | undefined
 
-  constructor(collection: Collection<D>, background: Background) {
+  constructor(collection: Collection<D>, background: Background, nameOf: (doc: D) => string) {
     this.#collection = collection
     this.#background = background
-    this.#permits = Permits.of(collection)
+    this.#nameOf = nameOf
+    this.#permits = Permits.of(collection, nameOf)
   }
 
   /** What is there; undefined also where the store cannot tell. */
@@ -46,9 +48,13 @@ export class Shelf<D extends Timed> {
     let current = known
     while (permit.allows(doc) && lives(doc) && !(current && isLater(current, doc))) {
       try {
-        return await (current
+        const stored = await (current
           ? this.#collection.replace(doc, { ifMatch: current._etag })
           : this.#collection.create(doc as never))
+        if (permit.allows(doc)) return stored
+        // It was removed while it was written, perhaps in another tab, and perhaps too early to be found.
+        await this.drop(stored)
+        return undefined
       } catch (error) {
         if (!(error instanceof MayflyError && OVERTAKEN.has(error.code))) throw error
       }
@@ -69,16 +75,25 @@ export class Shelf<D extends Timed> {
   }
 
   /** Deletes what is meant, and has nothing of the kind written that was asked for before. How many there were. */
-  async remove(isMeant: (doc: D) => boolean, where: Where<D> = {} as Where<D>): Promise<number> {
-    this.#permits.withdraw(isMeant)
-    const ids: string[] = []
-    for await (const doc of this.#collection.query({ where })) if (isMeant(doc)) ids.push(doc.id)
-    return (await this.#collection.deleteMany(ids)).deleted
+  async remove(isMeant: (doc: D) => boolean): Promise<number> {
+    return this.#remove(isMeant, {} as Where<D>)
+  }
+
+  /** As `remove`, for all of a name, which lies in that range. */
+  async removeNamed(name: string, where: Where<D>): Promise<number> {
+    return this.#remove((doc) => this.#nameOf(doc) === name, where, name)
   }
 
   async clear(): Promise<void> {
     this.#permits.withdrawAll()
     await this.#collection.clear()
+  }
+
+  async #remove(isMeant: (doc: D) => boolean, where: Where<D>, name?: string): Promise<number> {
+    this.#permits.withdraw(isMeant, name)
+    const ids: string[] = []
+    for await (const doc of this.#collection.query({ where })) if (isMeant(doc)) ids.push(doc.id)
+    return (await this.#collection.deleteMany(ids)).deleted
   }
 
   async #read(id: string): Promise<Stored<D> | undefined> {

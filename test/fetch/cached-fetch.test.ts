@@ -737,6 +737,28 @@ describe('races', () => {
     expect([await text(), await count()]).toEqual(['after', 1])
   })
 
+  test.each<[string, (cached: ReturnType<typeof setUp>['cached']) => Promise<unknown>]>([
+    ['clear()', (cached) => cached.clear()],
+    ['invalidate(url)', (cached) => cached.invalidate(here('/a'))],
+    ['invalidate(predicate)', (cached) => cached.invalidate((url) => url.endsWith('/a'))],
+    ['a POST', (cached) => cached(here('/a'), { method: 'POST' })],
+  ])('what was asked for before %s in another tab is not kept either', async (_, remove) => {
+    const name = newName()
+    const [one, other] = [open(schema, name), open(schema, name)].map(({ responses }) => {
+      const network = new Network()
+      return { responses, network, cached: cachedFetch(responses, { ttl: 60, fetch: network.fetch }) }
+    })
+    const slow = gate<Response>()
+    one!.network.answer(({ url }) => (url.endsWith('/a') ? slow.promise : new Response('other')))
+    const asked = Promise.all([one!.cached(here('/a')), one!.cached(here('/b'))])
+    await expect.poll(() => one!.network.sent.length).toBe(2)
+    await remove(other!.cached)
+    slow.open(new Response('before'))
+    expect(await Promise.all((await asked).map((response) => response.text()))).toEqual(['before', 'other'])
+    await one!.cached.settled()
+    expect((await other!.responses.query().get()).map(({ url }) => url)).not.toContain(here('/a'))
+  })
+
   test('nor is it when it had not even been sent', async () => {
     const { network, text, cached, count } = setUp()
     const asked = text()
@@ -891,7 +913,8 @@ describe('what a request may ask for', () => {
     expect((await cached(here('/a'))).url).toBe(here('/z'))
     expect((await cached(here('/a'))).redirected).toBe(true)
     expect(await text('/a', { redirect: 'error' })).toBe('2')
-    expect(network.sent).toHaveLength(2)
+    expect(await text('/a', { redirect: 'manual' })).toBe('3')
+    expect(network.sent).toHaveLength(3)
   })
 
   test('it may take the place of the global fetch, which it looks up at each call', async () => {

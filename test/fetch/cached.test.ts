@@ -1,7 +1,7 @@
 import { collection, MayflyError } from 'mayfly'
 import type { Collection, Stored } from 'mayfly'
 import { cached } from 'mayfly/fetch'
-import type { CachedOptions, CachedValue } from 'mayfly/fetch'
+import type { Cached, CachedOptions, CachedValue } from 'mayfly/fetch'
 import { describe, expect, test } from 'vitest'
 import { advance } from '../support/clock.js'
 import { gate } from '../support/network.js'
@@ -155,6 +155,22 @@ test('what another tab deletes while it is loaded is not written again', async (
   await cached(there.values, { ttl: 1, load: () => 0 }).clear()
   slow.open('new')
   expect(await asked).toBe('new')
+  expect(await here.values.query().count()).toBe(0)
+})
+
+test.each<[string, (cache: Cached<unknown>) => Promise<unknown>]>([
+  ['clear()', (cache) => cache.clear()],
+  ['invalidate(key)', (cache) => cache.invalidate('a')],
+])('nor is it after %s there if there was nothing to delete', async (_, remove) => {
+  const name = newName()
+  const [here, there] = [open(schema, name), open(schema, name)]
+  const [begun, slow] = [gate<void>(), gate<string>()]
+  const load = () => (begun.open(), slow.promise)
+  const asked = cached<unknown>(here.values, { ttl: 60, load }).get('a')
+  await begun.promise
+  await remove(cached<unknown>(there.values, { ttl: 1, load: () => 0 }))
+  slow.open('old')
+  expect(await asked).toBe('old')
   expect(await here.values.query().count()).toBe(0)
 })
 
