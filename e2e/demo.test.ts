@@ -122,6 +122,26 @@ test('a document is added, edited, touched, deleted, and leaves by itself at zer
   expect(await offset()).toBeLessThan(2)
   await page.getByRole('button', { name: 'Delete Longer 2' }).click()
   await expect(page.getByText('Nothing here.')).toBeVisible()
+
+  // One that expires while it is edited.
+  await add(page, 'Brief', 3, 1)
+  await page.getByRole('button', { name: 'Edit Brief 3' }).click()
+  await expect(documents(page)).toHaveCount(0)
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByText('It has expired meanwhile.')).toBeAttached()
+  await expect(page.getByRole('region', { name: 'Documents' })).toBeFocused()
+})
+
+test('a number of seconds that is none is refused by the form', async ({ page }) => {
+  await visit(page)
+  const n = setting(page).getByLabel('n =')
+  for (const text of ['', '0', '1e12']) {
+    await n.fill(text)
+    await n.press('Enter')
+    expect(await n.evaluate((input: HTMLInputElement) => input.validity.valid)).toBe(false)
+  }
+  await expect(page.getByRole('alert')).toBeEmpty()
+  await expect(page.getByRole('radio', { name: /^baskets/ })).toHaveAccessibleName(/on, 60 s/)
 })
 
 test('filter and sort go through the query API, which explains itself in words', async ({ page }) => {
@@ -307,4 +327,23 @@ test('it fits a phone, and the keyboard is enough', async ({ page }) => {
   expect(await overflow()).toBe(0)
   await page.keyboard.press('Escape')
   await expect(page.getByRole('dialog')).toBeHidden()
+
+  // A row that moves takes the focus along.
+  await page.getByRole('form', { name: 'Filter and sort' }).getByLabel('Sort by').selectOption('last written')
+  const touches = page.getByRole('button', { name: /^Touch/ })
+  const name = (await touches.last().getAttribute('aria-label'))!
+  await page.getByRole('button', { name }).press('Enter')
+  await expect(touches.first()).toHaveAccessibleName(name)
+  await expect(touches.first()).toBeFocused()
+})
+
+test('nothing is cut off, however narrow', async ({ page }) => {
+  await visit(page)
+  for (const width of [320, 360, 390, 480, 700, 1024]) {
+    await page.setViewportSize({ width, height: 800 })
+    const cut = await page
+      .locator('button, .switch span, td, .mark')
+      .evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent))
+    expect(cut, `at ${width}`).toEqual([])
+  }
 })

@@ -64,7 +64,7 @@ function showStorage(): void {
     meter.setAttribute('aria-valuenow', share.toFixed(2))
     meter.setAttribute('aria-valuetext', words)
     bar.style.inlineSize = `max(2px, ${share}%)`
-    write(text, `${words} (${share < 0.01 ? 'less than 0.01' : share.toFixed(2)} %).`)
+    write(text, `${words} (${share < 0.01 ? 'less than 0.01' : share.toFixed(2)}\u00a0%).`)
   }
   const round = () => {
     void measure()

@@ -17,7 +17,7 @@ const APART = 700
 
 /** The live list of the chosen collection. */
 export function showDocuments(): void {
-  const list = new List(element('#list', HTMLElement), perform)
+  const list = new List(element('#list', HTMLElement), element('#documents', HTMLElement), perform)
   const [tally, empty] = [element('#tally', HTMLElement), element('#empty', HTMLElement)]
   const [code, answer] = [element('#query', HTMLElement), element('#explained', HTMLElement)]
   let asked: Asked = { orderBy: 'placedAt' }

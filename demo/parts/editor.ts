@@ -13,6 +13,12 @@ let edited: Document | undefined
 watchMode(form)
 element('[data-cancel]', HTMLButtonElement, dialog).addEventListener('click', () => dialog.close())
 
+// The document, and the button that opened this, may have gone meanwhile; then the focus is where it was.
+dialog.addEventListener('close', () => {
+  const { activeElement, body } = document
+  if (activeElement === body || dialog.contains(activeElement)) element('#documents', HTMLElement).focus()
+})
+
 form.addEventListener('submit', () => {
   if (!edited) return
   const { id } = edited

@@ -10,14 +10,17 @@ const CALM = 1000
 /** The rows of a live result. A row stays the same element for as long as its document is there. */
 export class List {
   readonly #element: HTMLElement
+  /** What can have the focus when there is no document. */
+  readonly #place: HTMLElement
   readonly #act: (verb: Verb, row: Row) => void
   readonly #rows = new Map<string, Row>()
   readonly #visible = new Set<Row>()
   readonly #rowOf = new WeakMap<Element, Row>()
   readonly #observer: IntersectionObserver
 
-  constructor(element: HTMLElement, act: (verb: Verb, row: Row) => void) {
+  constructor(element: HTMLElement, place: HTMLElement, act: (verb: Verb, row: Row) => void) {
     this.#element = element
+    this.#place = place
     this.#act = act
     this.#observer = new IntersectionObserver((entries) => this.#see(entries))
     element.addEventListener('keydown', (event) => this.#steer(event))
@@ -27,6 +30,7 @@ export class List {
   show(docs: Document[], defaultTtl: number | null, selectedId: string | undefined): void {
     const ids = new Set(docs.map(({ id }) => id))
     const focused = this.#focused()
+    const active = document.activeElement as HTMLElement | null
     let heir: Element | null | undefined
     for (const [id, row] of this.#rows) {
       if (ids.has(id)) continue
@@ -41,8 +45,9 @@ export class List {
       if (row.element === place) place = place.nextElementSibling
       else this.#element.insertBefore(row.element, place)
     }
-    // Whoever was in a row that has gone goes on from its neighbour.
-    if (heir !== undefined) ((heir && this.#rowOf.get(heir)?.pick) ?? this.#element).focus()
+    // Whoever was in a row that has gone goes on from its neighbour; one that is moved loses the focus.
+    const next = heir === undefined ? active : heir && this.#rowOf.get(heir)?.pick
+    if (focused && next !== document.activeElement) (next ?? this.#place).focus()
   }
 
   mark(selectedId: string | undefined): void {

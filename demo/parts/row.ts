@@ -15,7 +15,8 @@ export class Row {
   readonly element: HTMLLIElement
   readonly pick: HTMLButtonElement
   readonly #name = make('b')
-  readonly #facts = make('small')
+  readonly #facts = make('span')
+  readonly #placed = make('span', { class: 'placed' })
   readonly #left = make('span', { class: 'left' })
   readonly #ring: SVGSVGElement
   readonly #arc: SVGCircleElement
@@ -28,7 +29,8 @@ export class Row {
     this.doc = doc
     ;[this.#ring, this.#arc] = ring()
     this.pick = make('button', { type: 'button', class: 'pick', 'aria-pressed': 'false' })
-    this.pick.append(this.#ring, make('span', { class: 'what' }, this.#name, this.#facts), this.#left)
+    const facts = make('small', {}, this.#facts, this.#placed)
+    this.pick.append(this.#ring, make('span', { class: 'what' }, this.#name, facts), this.#left)
     this.pick.addEventListener('click', () => act('select', this))
     this.#buttons = (['touch', 'edit', 'delete'] as const).map((verb) => {
       const button = make('button', { type: 'button', class: 'quiet' }, icon(verb))
@@ -45,7 +47,8 @@ export class Row {
     this.#lifetime = lifetimeOf(doc, defaultTtl) ?? Infinity
     write(this.#name, customer)
     const own = ttl === undefined ? 'no ttl' : ttl === -1 ? 'ttl −1' : `ttl ${ttl}`
-    write(this.#facts, `${own} · ${total.toFixed(2)} · ${days.format(placedAt)}`)
+    write(this.#facts, `${own} · ${total.toFixed(2)}`)
+    write(this.#placed, ` · ${days.format(placedAt)}`)
     for (const [verb, button] of this.#buttons) {
       const label = `${verb[0]!.toUpperCase()}${verb.slice(1)} ${nameOf(doc)}`
       button.setAttribute('aria-label', label)
