@@ -7,9 +7,9 @@ interface InstallPrompt extends Event {
 /** Makes the page work without a network, and lets it be installed. */
 export function goOffline(): void {
   const chip = element('#offline-chip', HTMLElement)
-  const show = () => {
+  const show = async () => {
     chip.classList.toggle('good', true)
-    write(chip, navigator.onLine ? 'Works offline' : 'Offline, and works')
+    write(chip, (await isOnline()) ? 'Works offline' : 'Offline, and works')
   }
   if (!('serviceWorker' in navigator) || import.meta.env.DEV) {
     write(chip, 'Needs the network')
@@ -18,9 +18,9 @@ export function goOffline(): void {
   navigator.serviceWorker.register('./service-worker.js').then(
     async () => {
       await navigator.serviceWorker.ready
-      show()
-      addEventListener('online', show)
-      addEventListener('offline', show)
+      addEventListener('online', () => void show())
+      addEventListener('offline', () => void show())
+      await show()
     },
     () => write(chip, 'Needs the network'),
   )
@@ -33,4 +33,14 @@ export function goOffline(): void {
     button.onclick = () => void (event as InstallPrompt).prompt()
   })
   addEventListener('appinstalled', () => (item.hidden = true))
+}
+
+/** The browser knows only whether there is some network. The service worker leaves this address to the real one. */
+async function isOnline(): Promise<boolean> {
+  if (!navigator.onLine) return false
+  const answer = fetch('./?online', { method: 'HEAD', cache: 'no-store' })
+  return answer.then(
+    () => true,
+    () => false,
+  )
 }
