@@ -198,6 +198,30 @@ test('an expiry that happened while no tab was open is announced at the next ope
   }
 })
 
+test('it is announced to a listener that comes late, although the tab that listened before is still on the list', async ({
+  context,
+  site,
+  tab,
+}) => {
+  const listen = () => {
+    window.log = []
+    window.store.items.changes(({ type, id }) => window.log.push(`${type} ${id}`))
+  }
+  await openShop(tab, { defaultTtl: -1 })
+  await tab.evaluate(listen)
+  await tab.evaluate(() => window.store.items.upsertMany([{ id: 'a', ttl: 0.3 }, { id: 'b' }]))
+  await expect.poll(() => tab.evaluate(() => window.log)).toEqual(['upsert a', 'upsert b'])
+  const expiry = await tab.evaluate(async () => (await window.store.items.expiresAt('a'))!.getTime())
+  // It has no time to leave the list.
+  await tab.close()
+  await expect.poll(() => Date.now()).toBeGreaterThan(expiry)
+  const next = await newTab(context, site)
+  await openShop(next, { defaultTtl: -1 })
+  await next.evaluate(() => window.store.items.upsert({ id: 'c' }))
+  await next.evaluate(listen)
+  await expect.poll(() => next.evaluate(() => window.log)).toEqual(['expire a'])
+})
+
 test('500 live queries: a burst of writes runs only what it touches, and stopping ends all work', async ({ tab }) => {
   await openShop(tab, { defaultTtl: -1, index: 'text' })
   await tab.evaluate(async () => {

@@ -146,8 +146,9 @@ export interface Joining {
   isFollowing: boolean
   /** The other tabs that have the store open, where the browser can tell. */
   others?: string[]
-  /** What had expired when this tab opened the store. */
+  /** What had expired when this tab opened the store, and what of that had been announced. */
   opened: Horizon
+  told: Horizon
 }
 
 export interface IndexShape {

@@ -243,6 +243,38 @@ describe('changes', () => {
   })
 })
 
+describe('what expired while no tab was open', () => {
+  const both = {
+    items: collection<Item>({ defaultTtl: -1 }),
+    others: collection<Item>({ defaultTtl: -1 }),
+  }
+
+  test('is told to a listener that comes after the background has deleted what nobody asks about', async () => {
+    const name = newName()
+    const first = open(both, name, { sweep: 'idle' })
+    const before: string[] = []
+    first.items.changes(({ type, id }) => before.push(`${type} ${id}`))
+    await first.items.upsertMany([{ id: 'a', ttl: 5 }, { id: 'b' }])
+    await first.others.upsert({ id: 'x', ttl: 5 })
+    await settled(() => expect(before).toEqual(['upsert a', 'upsert b']))
+    await first.close()
+    advance(10)
+    const second = open(both, name, { sweep: 'idle' })
+    await second.items.get('b')
+    let waiting = 1
+    while (waiting > 0) waiting = (await second.others.stats()).expired
+    expect(await second.items.stats()).toMatchObject({ live: 1, expired: 1 })
+    await second.items.upsert({ id: 'c' })
+    const told: string[] = []
+    const stop = second.items.changes(({ type, id }) => told.push(`${type} ${id}`))
+    await settled(() => expect(told).toEqual(['expire a']))
+    stop()
+    advance(10)
+    await second.items.upsert({ id: 'd', ttl: 500 })
+    for (waiting = 1; waiting > 0;) waiting = (await second.items.stats()).expired
+  })
+})
+
 describe('atomic', () => {
   test('writes in several collections, all or not at all', async () => {
     const store = open(schema)

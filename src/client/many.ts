@@ -86,7 +86,7 @@ export async function deleteMany(
       committed,
       async ({ ready }) => {
         const found = (await ask(send, { verb: 'deleteMany', collection, ids: ready })) as number
-      deleted += found
+        deleted += found
       },
     )
     return { deleted, stopped }

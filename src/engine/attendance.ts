@@ -23,7 +23,8 @@ export interface Heard {
 }
 
 /** Puts a tab on the list of those who listen, and takes those off that are not there any more. */
-export async function join(shelf: Shelf, { tab, isFollowing, others, opened }: Joining): Promise<void> {
+export async function join(shelf: Shelf, joining: Joining): Promise<void> {
+  const { tab, isFollowing, others, opened, told } = joining
   const { audience, entry, keptFrom } = shelf.setting
   const present = Object.entries(audience).filter(([name]) => name === tab || (others?.includes(name) ?? true))
   const isAlone = others ? others.length === 0 : present.every(([name]) => name === tab)
@@ -39,7 +40,8 @@ export async function join(shelf: Shelf, { tab, isFollowing, others, opened }: J
   if (isFollowing) shelf.pin()
   if (!isFollowing || !isFirst) return
   // What has expired while no tab was open is announced now; what did so while one was, but nobody listened, is not.
-  if (isAlone) await announce(shelf, opened)
+  // Since the opening it may have been announced to a tab that was not there any more.
+  if (isAlone) await announce(shelf, opened, earlier(told, shelf.setting.told))
   shelf.alter({ ...shelf.setting, told: shelf.edge })
 }
 
@@ -62,8 +64,7 @@ export async function bury(shelf: Shelf): Promise<void> {
   }
 }
 
-async function announce(shelf: Shelf, upTo: Horizon): Promise<void> {
-  const { told } = shelf.setting
+async function announce(shelf: Shelf, upTo: Horizon, told = shelf.setting.told): Promise<void> {
   const fresh = shelf.graves().filter(({ field }) => upTo[field] > told[field])
   const requests = fresh.map(({ field, index }) =>
     index.getAllKeys(IDBKeyRange.bound(told[field], upTo[field], true, false)),
@@ -75,12 +76,11 @@ async function announce(shelf: Shelf, upTo: Horizon): Promise<void> {
 
 /** When the next document expires that has not been announced: one that has died meanwhile must not be passed over. */
 function nextToTell(shelf: Shelf): Promise<number | null> {
-  const { edge, setting } = shelf
-  const { told } = setting
-  return nextExpiry(shelf, {
-    expiresAt: Math.min(edge.expiresAt, told.expiresAt),
-    inheritsFrom: Math.min(edge.inheritsFrom, told.inheritsFrom),
-  })
+  return nextExpiry(shelf, earlier(shelf.edge, shelf.setting.told))
+}
+
+function earlier(a: Horizon, b: Horizon): Horizon {
+  return { expiresAt: Math.min(a.expiresAt, b.expiresAt), inheritsFrom: Math.min(a.inheritsFrom, b.inheritsFrom) }
 }
 
 function later(a: Horizon, b: Horizon): Horizon {

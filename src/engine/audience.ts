@@ -15,8 +15,8 @@ export class Audience {
   readonly #tools: Omit<LookoutTools, 'tab'>
   readonly #presence: Presence
   readonly #lookouts = new Map<string, Lookout>()
-  /** What had expired in each collection when the store was opened. */
-  readonly #opened = new Map<string, Horizon>()
+  /** What had expired in each collection when the store was opened, and what of that had been announced. */
+  readonly #found = new Map<string, { opened: Horizon; told: Horizon }>()
   readonly #timers = new Set<ReturnType<typeof setTimeout>>()
 
   constructor(presence: Presence, tools: Omit<LookoutTools, 'tab'>) {
@@ -26,7 +26,7 @@ export class Audience {
 
   /** Takes note of how a collection was found when the store was opened. */
   opened({ shape, edge, setting }: Shelf): void {
-    if (!this.#opened.has(shape.name)) this.#opened.set(shape.name, edge)
+    if (!this.#found.has(shape.name)) this.#found.set(shape.name, { opened: edge, told: setting.told })
     const tabs = Object.keys(setting.audience)
     if (tabs.length === 0) return
     // Not at once: this tab may be one of them, with a new worker that goes on where the journal tells.
@@ -43,7 +43,7 @@ export class Audience {
         tab: this.#presence.tab,
         isFollowing: operation.verb === 'follow' || (this.#lookouts.get(operation.collection)?.isFollowing ?? false),
         ...(others ? { others } : {}),
-        opened: this.#opened.get(operation.collection) ?? NOTHING,
+        ...(this.#found.get(operation.collection) ?? { opened: NOTHING, told: NOTHING }),
       }
       return { ...operation, joining } as Operation
     })

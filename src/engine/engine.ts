@@ -12,6 +12,7 @@ import type { Hint } from './grapevine.js'
 import { Pace } from './pace.js'
 import { Performer, refusal } from './performer.js'
 import { Presence } from './presence.js'
+import { wasFollowed } from './life.js'
 import type { Session } from './session.js'
 import type { Shelf } from './shelf.js'
 import { applyDeclared } from './settings.js'
@@ -228,7 +229,10 @@ export class Engine implements Link {
   /** Once: a tab that merely reconnects must not undo what another has set meanwhile. */
   async #declare(database: IDBDatabase): Promise<void> {
     if (this.#declared) return
-    const see = (shelf: Shelf) => this.#audience.opened(shelf)
+    const see = (shelf: Shelf) => {
+      this.#audience.opened(shelf)
+      if (wasFollowed(shelf.setting)) this.#sweeper.spare(shelf.shape.name)
+    }
     const applied = await applyDeclared(database, this.#shape.collections, this.#clock, see)
     for (const { shape, entry } of applied) if (entry) this.#grapevine.tellEntry(shape.name, entry.number)
     this.#declared = true

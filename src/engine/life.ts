@@ -131,3 +131,8 @@ export function isAhead({ since }: Setting, now: number): boolean {
 export function remembers({ dead }: Setting): boolean {
   return dead.expiresAt > -Infinity || dead.inheritsFrom > -Infinity
 }
+
+/** Whether anybody has ever wanted to hear of every expiry. */
+export function wasFollowed({ told }: Setting): boolean {
+  return told.expiresAt > -Infinity || told.inheritsFrom > -Infinity
+}

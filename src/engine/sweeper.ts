@@ -6,6 +6,9 @@ import type { Pace } from './pace.js'
 const RETRY = 1000
 const RETRY_AT_MOST = 60_000
 
+/** What somebody may yet want to hear of is left in peace for so many milliseconds after the opening. */
+const GRACE = 5000
+
 /** The page may come this many milliseconds later than it was told. */
 const LATE = 1000
 
@@ -30,6 +33,8 @@ export class Sweeper {
   /** The collection whose turn it is, with the earliest expiry that was noted since: the slice may not have seen it. */
   #turning = { name: '', due: Infinity }
   readonly #failures = new Map<string, number>()
+  /** Until when collections are left in peace. */
+  readonly #spared = new Map<string, number>()
   /** The moment at which the page will come again by itself; until it has come once, it may be one that never does. */
   #expected = -Infinity
 
@@ -39,10 +44,19 @@ export class Sweeper {
     this.#due = new Map(collections.map((name) => [name, -Infinity]))
   }
 
+  /** Leaves a collection in peace for a while. */
+  spare(collection: string): void {
+    if (!this.#due.has(collection)) return
+    const until = this.#tools.clock.now() + GRACE
+    this.#spared.set(collection, until)
+    this.#due.set(collection, until)
+  }
+
   /** Takes note that something in a collection expires at this moment. */
-  note(collection: string, at: number): void {
+  note(collection: string, expiry: number): void {
     const known = this.#due.get(collection)
     if (known === undefined) return
+    const at = Math.max(expiry, this.#spared.get(collection) ?? -Infinity)
     const isNews = at < known
     if (isNews) this.#due.set(collection, at)
     if (collection === this.#turning.name) this.#turning.due = Math.min(this.#turning.due, at)
