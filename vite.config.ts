@@ -30,6 +30,7 @@ const sameThread = [
   'test/plan.test.ts',
   'test/cursor.test.ts',
   'test/faults.test.ts',
+  'test/full.test.ts',
   'test/wire/**',
 ]
 

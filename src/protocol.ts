@@ -83,6 +83,14 @@ export interface SweepSlice {
   next: number | null
 }
 
+/** What came of making room by deleting what would expire soonest. */
+export interface Evicted {
+  /** About how many bytes. */
+  freed: number
+  /** When the next one would expire; null when there is none. */
+  next: number | null
+}
+
 /** What came of some time that was given for deletion. */
 export interface Tidied {
   deleted: number
@@ -138,6 +146,7 @@ export type Operation =
   | Verb<'leave', { tab: string; keeps: boolean }>
   | Verb<'atomic', { operations: Operation[] }>
   | Verb<'sweep', { limit: number; from?: Horizon | undefined; isWhole: boolean }>
+  | Verb<'evict', { goal: number; until: number; kept: string[] }>
 
 /** What a tab has to say when it begins to listen to a collection, or listens for more. */
 export interface Joining {
@@ -161,6 +170,9 @@ export interface CollectionShape {
   defaultTtl: number | null
   indexing: Indexing
   indexes: IndexShape[]
+  /** What may be deleted when the storage is full. */
+  evict?: 'soonest'
+  maxDocuments?: number
 }
 
 export interface StoreShape {

@@ -9,6 +9,17 @@ export interface CollectionOptions {
   defaultTtl?: number | null | undefined
   /** `'none'`: plain key-value, the fastest to write, without time to live and without indexes. */
   indexing?: Indexing | undefined
+  /**
+   * `'soonest'`: when the storage is full, and nothing that has expired is left to delete, the documents that would
+   * expire soonest are deleted until a write fits. Those that never expire stay.
+   */
+  evict?: 'soonest' | undefined
+  /**
+   * How many documents there are at most. A write that would exceed it makes those leave that would expire soonest,
+   * never those that never expire; where none can leave it is refused with `quota`. Many are written one after another;
+   * what an atomic write writes does not make way for the rest of it.
+   */
+  maxDocuments?: number | undefined
 }
 
 /** The fields of `T` that may be indexed. */
@@ -31,7 +42,7 @@ export type Schema<Names extends PropertyKey = string> = { readonly [name in Nam
 
 /** Describes a collection of documents of type `T`, once: every call on it is typed from here. */
 export function collection<T extends Identified>(options: CollectionOptions = {}): CollectionDefinition<T> {
-  const { defaultTtl = null, indexing = 'consistent' } = options
+  const { defaultTtl = null, indexing = 'consistent', evict, maxDocuments } = options
   checkDefaultTtl(defaultTtl)
   if (indexing !== 'consistent' && indexing !== 'none') {
     throw fail('invalid', {}, "indexing is 'consistent', which is the default, or 'none'.")
@@ -39,7 +50,26 @@ export function collection<T extends Identified>(options: CollectionOptions = {}
   if (indexing === 'none' && defaultTtl !== null) {
     throw fail('invalid', {}, "time to live needs its index: leave out indexing: 'none' or the defaultTtl.")
   }
-  return define<T>({ defaultTtl, indexing, indexes: [] })
+  if (evict !== undefined && evict !== 'soonest') {
+    throw fail('invalid', {}, "evict is 'soonest'. Leave it out to have nothing deleted before it expires.")
+  }
+  if (maxDocuments !== undefined && !(Number.isSafeInteger(maxDocuments) && maxDocuments > 0)) {
+    throw fail('invalid', {}, 'maxDocuments is a whole number above 0. Leave it out for any number.')
+  }
+  if (indexing === 'none' && (evict ?? maxDocuments) !== undefined) {
+    throw fail(
+      'invalid',
+      {},
+      "nothing expires with indexing: 'none', so nothing makes way: leave that out, or evict and maxDocuments.",
+    )
+  }
+  return define<T>({
+    defaultTtl,
+    indexing,
+    indexes: [],
+    ...(evict === undefined ? {} : { evict }),
+    ...(maxDocuments === undefined ? {} : { maxDocuments }),
+  })
 }
 
 function define<T extends Identified>(shape: Omit<CollectionShape, 'name'>): CollectionDefinition<T> {

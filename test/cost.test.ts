@@ -1,7 +1,7 @@
 import { collection } from 'mayfly'
 import { describe, expect, test } from 'vitest'
 import { advance } from './support/clock.js'
-import { countRequests } from './support/requests.js'
+import { countRecords, countRequests } from './support/requests.js'
 import { open } from './support/stores.js'
 
 interface Item {
@@ -122,5 +122,25 @@ describe('the rules stay cheap', () => {
     const store = await filled(10_000)
     const { read, returned } = await store.items.query({ limit: 20 }).explain()
     expect([read, returned]).toEqual([21, 20])
+  })
+})
+
+describe('a limit stays cheap', () => {
+  const limited = (maxDocuments: number) => open({ items: collection<Item>({ defaultTtl: 1000, maxDocuments }) })
+
+  test('far from it nothing is counted; at it each document costs a look at two indexes', async () => {
+    for (const length of [30, 3000]) {
+      const { items: far } = limited(1_000_000)
+      const { items: near } = limited(length)
+      for (const store of [far, near]) await store.upsertMany(items(length))
+      await far.get('i0')
+      await near.get('i0')
+      const { get: _, ...farCost } = await countRequests(() => far.upsert({ id: 'new', group: 1 }))
+      expect(farCost).toEqual({ transaction: 1, getKey: 1, put: 2 })
+      const { get: __, ...nearCost } = await countRequests(() => near.upsert({ id: 'new', group: 1 }))
+      expect(nearCost).toEqual({ transaction: 1, getKey: 1, put: 1, openKeyCursor: 2, delete: 1 })
+      expect(await countRecords(() => near.upsert({ id: 'newer', group: 1 }))).toBeLessThanOrEqual(1)
+      expect(await near.query().count()).toBe(length)
+    }
   })
 })

@@ -31,11 +31,11 @@ describe('a transaction that is aborted', () => {
     const { items } = open({ items: collection<Item>() })
     await items.upsert({ id: 'before' })
     let commits = 0
-    failCommits(null, () => [1, 3].includes(++commits))
+    failCommits(new DOMException('Injected', 'UnknownError'), () => [1, 3].includes(++commits))
     const outcomes = await Promise.allSettled(['a', 'b', 'c'].map((id) => items.upsert({ id })))
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect(outcomes[1]).toMatchObject({
-      reason: { code: 'failed', collection: 'items', cause: { name: 'AbortError' } },
+      reason: { code: 'failed', collection: 'items', cause: { name: 'UnknownError' } },
     })
     expect((await items.query().get()).map(({ id }) => id)).toEqual(['a', 'before', 'c'])
   })

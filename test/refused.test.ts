@@ -246,6 +246,15 @@ describe('a bad declaration is refused at once', () => {
     expect(() => openStore('any', { things }, { durability: 'lazy' as never })).toThrow('durability')
     expect(() => openStore('any', { things }, { worker: 5 as never })).toThrow('worker')
     expect(() => collection({ indexing: 'lazy' as never })).toThrow('indexing')
+    expect(() => collection({ evict: 'latest' as never })).toThrow("evict is 'soonest'")
+    for (const maxDocuments of [0, -1, 1.5, NaN, Infinity, '5', null]) {
+      expect(() => collection({ maxDocuments: maxDocuments as never })).toThrow(
+        'maxDocuments is a whole number above 0',
+      )
+    }
+    for (const option of [{ evict: 'soonest' as const }, { maxDocuments: 5 }]) {
+      expect(() => collection({ ...option, indexing: 'none' })).toThrow("nothing expires with indexing: 'none'")
+    }
     for (const path of ['', 'a-b', 'a..b', '.a', 'a b', '1a', '𝒜', '℘', 'a·', 5, undefined]) {
       expect(() => collection<Thing>().index(path as never)).toThrow('cannot be indexed')
     }

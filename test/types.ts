@@ -49,6 +49,11 @@ collection<{ id: number }>()
 collection<{ name: string }>()
 // @ts-expect-error
 collection<Order>({ defaultTtl: '60' })
+collection<Order>({ evict: 'soonest', maxDocuments: 100 })
+// @ts-expect-error
+collection<Order>({ evict: 'latest' })
+// @ts-expect-error
+collection<Order>({ maxDocuments: '100' })
 // @ts-expect-error
 collection<Order>({ indexing: 'lazy' })
 

@@ -32,6 +32,8 @@ export interface Setting {
   keptFrom: number
   /** The expiries up to here have been announced. */
   told: Horizon
+  /** How many records there are, dead or alive, where somebody has to know. */
+  held?: number | undefined
 }
 
 /** What a tab wants to hear of: what changes do to results, or every change by itself. */

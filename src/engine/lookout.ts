@@ -6,6 +6,7 @@ import { pieces } from './cut.js'
 import type { Entry } from './journal.js'
 import type { Setting } from './life.js'
 import type { Seen } from './listen.js'
+import type { Shelf } from './shelf.js'
 import { nextTask } from './task.js'
 import { Views } from './views.js'
 
@@ -104,8 +105,10 @@ export class Lookout {
   }
 
   /** A transaction of this tab has ended: what it has changed, and what it has seen that others have. */
-  committed({ entry, setting, due }: { entry: Entry | undefined; setting: Setting; due: number }, edge: Horizon): void {
+  committed({ entry, setting, due, untold }: Shelf, edge: Horizon): void {
     if (!this.isMember) return
+    // What was deleted could not be noted yet.
+    if (untold) this.#views.doubt()
     this.#setting = setting
     if (entry && this.#isFollowing) this.#next = Math.min(this.#next, due)
     if (entry?.number === this.#last + 1) this.#take([entry], edge)

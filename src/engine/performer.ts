@@ -1,17 +1,18 @@
 import { toFailure } from '../errors.js'
 import type { Place } from '../errors.js'
-import type { Horizon, Operation, Reply, StoreShape, SweepSlice } from '../protocol.js'
+import type { Operation, Reply, StoreShape } from '../protocol.js'
 import { isReadOnly, partsOf, placeOf } from '../operation.js'
 import type { Clock } from './clock.js'
 import type { Connection } from './connection.js'
+import { Debts } from './debts.js'
 import type { Ahead } from './find.js'
+import { full, fullness, onlyRemove } from './fullness.js'
 import { Knowledge } from './knowledge.js'
 import { committed } from './request.js'
+import { Room } from './room.js'
 import { Session, Stale, Undone } from './session.js'
 import { remember } from './settings.js'
-
-/** How many documents are deleted at once to make room for a write. */
-const ROOM = 1000
+import type { Owed } from './shelf.js'
 
 /** How often a transaction is begun anew because the connection was closed in between. */
 const ATTEMPTS = 3
@@ -29,6 +30,7 @@ export class Performer {
   readonly #connection: Connection
   readonly #observer: Observer
   readonly #knowledge = new Knowledge()
+  readonly #debts = new Debts()
 
   constructor(shape: StoreShape, clock: Clock, connection: Connection, observer: Observer) {
     this.#shape = shape
@@ -37,49 +39,69 @@ export class Performer {
     this.#observer = observer
   }
 
-  /** Never rejects. Before storage is reported as full, what has expired is deleted to make room. */
+  /** Never rejects. Before storage is reported as full, room is made. */
   async perform(operations: Operation[], ahead?: Ahead): Promise<Reply[]> {
     if (operations.length === 0) return []
-    return this.#try(operations, true, ahead)
+    const { collections } = this.#shape
+    const one = (operation: Operation) => this.one(operation)
+    return this.#try(operations, new Room(operations, { collections, clock: this.#clock, one }), ahead)
   }
 
   /** One operation in a transaction of its own, which fails as a whole. */
   async one(operation: Operation): Promise<unknown> {
-    const [reply] = await this.#transact([operation])
+    const transact = (isBare: boolean) => this.#transact([operation], isBare)
+    const [reply] = await transact(false).catch((error: unknown) => {
+      if (fullness(error) && onlyRemove([operation])) return transact(true)
+      throw error
+    })
     if (reply?.ok) return reply.value
     throw new Error('The database refused.', { cause: reply?.failure })
   }
 
   /** An aborted transaction has written nothing, so each operation is tried by itself: only the culprit fails. */
-  async #try(operations: Operation[], mayMakeRoom: boolean, ahead?: Ahead): Promise<Reply[]> {
-    try {
-      return await this.#transact(operations, ahead)
-    } catch (error) {
-      if (error instanceof Undone) return this.#around(operations, error, mayMakeRoom)
-      const isFull = toFailure(error).code === 'quota'
-      if (isFull && mayMakeRoom && (await this.#makeRoom())) return this.#try(operations, false)
-      if (operations.length === 1) return [refusal(error, placeOf(operations[0]!))]
+  async #try(operations: Operation[], room: Room, ahead?: Ahead): Promise<Reply[]> {
+    const isRead = operations.every(isReadOnly)
+    const removes = onlyRemove(operations)
+    let isBare = false
+    let steps: AsyncGenerator<void> | undefined
+    for (;;) {
+      try {
+        return await this.#transact(operations, isBare, ahead)
+      } catch (error) {
+        if (error instanceof Undone) return this.#around(operations, error, room)
+        const face = isRead ? undefined : fullness(error)
+        if (face && removes && !isBare) {
+          isBare = true
+          continue
+        }
+        if (face) {
+          steps ??= room.steps(operations, face)
+          if (!(await steps.next()).done) continue
+        }
+        if (operations.length === 1) return [give(operations[0]!, face && !removes, error)]
+      }
       const replies: Reply[] = []
-      for (const operation of operations) replies.push(...(await this.#try([operation], false)))
+      for (const operation of operations) replies.push(...(await this.#try([operation], room)))
       return replies
     }
   }
 
   /** What was undone with an operation is made without it; it has a transaction of its own. */
-  async #around(operations: Operation[], { at, failure }: Undone, mayMakeRoom: boolean): Promise<Reply[]> {
+  async #around(operations: Operation[], { at, failure }: Undone, room: Room): Promise<Reply[]> {
     if (operations.length === 1) return [{ ok: false, failure }]
     const parts = [operations.slice(0, at), [operations[at]!], operations.slice(at + 1)]
     const replies: Reply[] = []
-    for (const part of parts) if (part.length > 0) replies.push(...(await this.#try(part, mayMakeRoom)))
+    for (const part of parts) if (part.length > 0) replies.push(...(await this.#try(part, room)))
     return replies
   }
 
-  async #transact(operations: Operation[], ahead?: Ahead): Promise<Reply[]> {
+  async #transact(operations: Operation[], isBare: boolean, ahead?: Ahead): Promise<Reply[]> {
     const names = new Set(operations.flatMap(partsOf).map((operation) => operation.collection))
     const shapes = this.#shape.collections.filter(({ name }) => names.has(name))
     const mode = operations.every(isReadOnly) ? 'readonly' : 'readwrite'
     const transaction = await this.#begin([...names], mode)
-    const session = new Session(transaction, shapes, this.#clock)
+    const owed = mode === 'readonly' || isBare ? new Map<string, Owed>() : this.#debts.take(names)
+    const session = new Session(transaction, shapes, this.#clock, { isBare, owed })
     const done = committed(transaction)
     const known = this.#knowledge.of(transaction.db)
     try {
@@ -93,12 +115,22 @@ export class Performer {
       // What was told of the dead has to last; when the disk is full, telling it is more important.
       if (session.unsettled.length > 0) await this.#remember(session).catch(() => undefined)
       this.#observer.committed(session)
+      if (isBare) await this.#owe(session)
       return replies
     } catch (error) {
       known.forget(names)
+      this.#debts.add(owed)
       if (!(error instanceof Stale)) return await abort(transaction, done, error)
       await abort(transaction, done, error).catch(() => undefined)
-      return this.#transact(operations, ahead)
+      return this.#transact(operations, isBare, ahead)
+    }
+  }
+
+  /** What could not be noted with what was deleted is noted now, where there is room for it, or with the next write. */
+  async #owe({ shelves }: Session): Promise<void> {
+    this.#debts.add(new Map(shelves.flatMap(({ shape, untold }) => (untold ? [[shape.name, untold]] : []))))
+    for (const { shape } of shelves) {
+      await this.#transact([{ verb: 'bury', collection: shape.name }], false).catch(() => undefined)
     }
   }
 
@@ -117,35 +149,15 @@ export class Performer {
       }
     }
   }
-
-  /** Deletes what has expired; true when that was anything. */
-  async #makeRoom(): Promise<boolean> {
-    if (this.#clock.probation > 0) return false
-    let deleted = 0
-    for (const { name: collection } of this.#shape.collections) deleted += await this.#clean(collection)
-    return deleted > 0
-  }
-
-  async #clean(collection: string): Promise<number> {
-    let deleted = 0
-    let from: Horizon | undefined
-    try {
-      for (;;) {
-        const operation: Operation = { verb: 'sweep', collection, limit: ROOM, from, isWhole: true }
-        const slice = (await this.one(operation)) as SweepSlice
-        deleted += slice.deleted
-        from = slice.reached
-        if (!slice.more) return deleted
-      }
-    } catch {
-      // What could be deleted may be enough.
-      return deleted
-    }
-  }
 }
 
 function never(): Promise<never> {
   return new Promise(() => undefined)
+}
+
+function give(operation: Operation, isFull: boolean | undefined, error: unknown): Reply {
+  const place = placeOf(operation)
+  return refusal(isFull ? full(place, error) : error, place)
 }
 
 export function refusal(error: unknown, place?: Place): Reply {

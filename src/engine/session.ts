@@ -3,10 +3,12 @@ import { placeOf } from '../operation.js'
 import type { CollectionShape, Document, Failure, Operation, Reply } from '../protocol.js'
 import type { Clock } from './clock.js'
 import type { Ahead } from './find.js'
+import { fullness } from './fullness.js'
 import type { Setting } from './life.js'
 import { prepare } from './listen.js'
 import { Shelf } from './shelf.js'
-import { isKeyed, needs, verbs } from './verbs.js'
+import type { Owed } from './shelf.js'
+import { isKeyed, needs, overwrites, verbs } from './verbs.js'
 import type { KeyedOperation } from './verbs.js'
 import { wholes } from './whole.js'
 
@@ -25,13 +27,24 @@ export class Undone extends Error {
 /** Says that a setting was not the one that was assumed: everything has to be done again. */
 export class Stale extends Error {}
 
+/** What else holds for the operations of a transaction. */
+export interface Terms {
+  /** There is room for nothing but to delete. */
+  isBare: boolean
+  /** What those who listen have still to be told, by collection. */
+  owed: ReadonlyMap<string, Owed>
+}
+
 /** Operations in one transaction, in order, each with a reply of its own. */
 export class Session {
   readonly #shelves = new Map<string, Shelf>()
 
-  constructor(transaction: IDBTransaction, shapes: CollectionShape[], clock: Clock) {
+  constructor(transaction: IDBTransaction, shapes: CollectionShape[], clock: Clock, { isBare, owed }: Terms) {
     for (const shape of shapes) {
-      this.#shelves.set(shape.name, new Shelf(shape, transaction.objectStore(shape.name), clock))
+      const shelf = new Shelf(shape, transaction.objectStore(shape.name), clock)
+      shelf.isBare = isBare
+      shelf.owed = owed.get(shape.name)
+      this.#shelves.set(shape.name, shelf)
     }
   }
 
@@ -84,9 +97,14 @@ export class Session {
       const ids = wanted.get(shelf)!
       for (const id of needs(operation)) ids.push(id)
     }
-    return [...wanted].map(([shelf, ids]) => {
+    return [...wanted].map(async ([shelf, ids]) => {
       shelf.forget()
-      return shelf.fetch(ids)
+      const fetching = shelf.fetch(ids)
+      if (shelf.shape.maxDocuments !== undefined) {
+        const keyed = stretch.filter(isKeyed).filter((operation) => this.#shelf(operation) === shelf)
+        await shelf.probe(keyed.flatMap(overwrites))
+      }
+      await fetching
     })
   }
 
@@ -98,7 +116,7 @@ export class Session {
     try {
       return { ok: true, value: await perform(shelf, operation, give) }
     } catch (error) {
-      if (error instanceof Stale) throw error
+      if (error instanceof Stale || fullness(error)) throw error
       return { ok: false, failure: toFailure(error, placeOf(operation)) }
     }
   }
@@ -106,6 +124,7 @@ export class Session {
   /** All, or none: when one of them fails, what those before it have written is undone with the transaction. */
   async #together(operations: Operation[], at: number): Promise<Reply> {
     await Promise.all(this.#fetch(operations))
+    this.#keep(operations)
     const values: unknown[] = []
     for (const [step, operation] of operations.entries()) {
       const reply = await this.#answer(operation, at)
@@ -116,9 +135,19 @@ export class Session {
       const which = `It is number ${step + 1} of ${operations.length}, ${operation.verb}, of an atomic write: none of them was made.`
       const failure = { ...reply.failure, message: `${reply.failure.message} ${which}` }
       if (step > 0) throw new Undone(at, failure)
+      this.#keep([])
       return { ok: false, failure }
     }
+    this.#keep([])
     return { ok: true, value: values }
+  }
+
+  /** While these are made, nothing that they write makes way for another of them. */
+  #keep(operations: Operation[]): void {
+    for (const shelf of this.shelves) {
+      const own = operations.filter((operation) => operation.verb !== 'delete' && this.#shelf(operation) === shelf)
+      shelf.together = new Set(own.map((operation) => placeOf(operation).id!))
+    }
   }
 
   #shelf({ collection }: Operation): Shelf {

@@ -12,6 +12,12 @@ import { isSame } from './same.js'
 /** How many records are asked for before the first are waited for. */
 const AT_ONCE = 10_000
 
+/** What was deleted, and those who listen do not know. */
+export interface Owed {
+  changes: Recorded[]
+  isUpheaval: boolean
+}
+
 /** A collection inside one transaction: its setting, and its records as the operations so far have left them. */
 export class Shelf {
   readonly shape: CollectionShape
@@ -26,12 +32,23 @@ export class Shelf {
   due = Infinity
   /** What was entered into the journal. */
   entry: Entry | undefined
+  /** How many records there are; known only where a limit is kept. */
+  held: number | undefined
+  /** What an atomic write writes: none of it makes way for the rest. */
+  together: ReadonlySet<string> = new Set()
+  /** What was deleted earlier, when there was no room to note it. */
+  owed: Owed | undefined
+  /** Notes nothing: there is room for nothing but to delete. What there was to note is then left here. */
+  isBare = false
+  untold: Owed | undefined
   #changes: Recorded[] = []
   #isUpheaval = false
   #isPinned = false
   readonly #clock: Clock
   readonly #known = new Map<string, DocumentRecord | undefined>()
   readonly #handedOut = new Set<DocumentRecord>()
+  /** The ids that were looked for, and are there. */
+  readonly #present = new Set<string>()
   #edge: Horizon | undefined
   #paths: string[] | undefined
 
@@ -60,6 +77,7 @@ export class Shelf {
 
   #begin(setting: Setting): void {
     this.setting = setting
+    this.held = setting.held
     const { mark } = setting
     const isTrue = this.#clock.heed(mark)
     const now = this.#clock.now()
@@ -114,12 +132,24 @@ export class Shelf {
 
   /** Stores a setting that has to be, and what was changed for those who listen, where the transaction may write. */
   settle(): void {
+    if (this.isBare) {
+      // What has expired is announced again unless it was deleted here.
+      const isGone = ({ type, id }: Recorded) => type === 'delete' || (this.#known.has(id) && !this.#known.get(id))
+      this.untold = { changes: this.#changes.filter(isGone), isUpheaval: this.#isUpheaval }
+      return
+    }
+    if (this.owed) {
+      this.#changes.unshift(...this.owed.changes)
+      this.#isUpheaval ||= this.owed.isUpheaval
+      this.held = undefined
+    }
     if (this.writable && this.isHeard && (this.#changes.length > 0 || this.#isUpheaval)) {
       const number = this.setting.entry + 1
       this.entry = { number, changes: this.#changes, isUpheaval: this.#isUpheaval }
       enter(this.store, this.entry, this.isFollowed)
       this.alter({ ...this.setting, entry: number })
     }
+    if (this.writable && this.held !== this.setting.held) this.alter({ ...this.setting, held: this.held })
     if (!this.dirty || !this.writable) return
     this.store.put(this.setting, SETTING)
     this.dirty = false
@@ -135,20 +165,38 @@ export class Shelf {
     }
   }
 
+  /** Looks ahead which of the records that will be written over are there, without reading them. */
+  async probe(ids: string[]): Promise<void> {
+    for (let from = 0; from < ids.length; from += AT_ONCE) {
+      const keys = await results(ids.slice(from, from + AT_ONCE).map((id) => this.store.getKey(id)))
+      for (const key of keys) if (key !== undefined) this.#present.add(key as string)
+    }
+  }
+
+  /** Whether there is a record, dead or alive, of an id that was read or looked for. */
+  holds(id: string): boolean {
+    return this.#known.has(id) ? this.#known.get(id) !== undefined : this.#present.has(id)
+  }
+
   /** Forgets what was read ahead: an operation on the whole collection may change it. */
   forget(): void {
     this.#known.clear()
     this.#handedOut.clear()
+    this.#present.clear()
   }
 
   /** The live record of an id that was read ahead. A dead one is deleted on the way, where that is possible. */
   find(id: string): DocumentRecord | undefined {
     const record = this.#known.get(id)
     if (!record || !isDead(record, this.edge)) return record
-    // What a clock that has just leapt calls dead is not deleted on its word.
-    if (this.writable && this.#clock.probation === 0) this.discard(id)
+    if (this.writable && this.mayBury) this.discard(id)
     else this.admits(record)
     return undefined
+  }
+
+  /** What a clock that has just leapt calls dead is not deleted on its word. */
+  get mayBury(): boolean {
+    return this.#clock.probation === 0
   }
 
   /** Whether a record is alive. That one is dead is about to be told, so it must stay true. */
@@ -176,6 +224,9 @@ export class Shelf {
     const kinds = withKinds(this.setting.kinds, this.#paths, record.doc)
     if (kinds !== this.setting.kinds) this.alter({ ...this.setting, kinds })
     this.store.put(record, id)
+    // Where no limit is kept, nobody has looked whether there is one already.
+    if (this.shape.maxDocuments === undefined) this.held = undefined
+    else if (this.held !== undefined && !this.holds(id)) this.held++
     this.#known.set(id, record)
     this.note({ type: 'upsert', id, record })
     this.due = Math.min(this.due, expiry(record, this.setting) ?? Infinity)
@@ -188,7 +239,9 @@ export class Shelf {
 
   /** Removes what has expired: for everybody it was gone before. */
   discard(id: string): void {
+    if (this.#known.has(id) && !this.#known.get(id)) return
     this.store.delete(id)
+    if (this.held !== undefined) this.held--
     this.#known.set(id, undefined)
   }
 

@@ -2,8 +2,10 @@ import { fail, toFailure } from '../errors.js'
 import type { Document, Draft, Operation, Written } from '../protocol.js'
 import { isTtl, TTL_RULE } from '../ttl.js'
 import { newEtag } from './etag.js'
+import { fullness } from './fullness.js'
 import { expiry, stamp } from './life.js'
 import type { DocumentRecord } from './life.js'
+import { dismiss, leavingFor } from './limit.js'
 import type { Shelf } from './shelf.js'
 import { claim } from './unique.js'
 
@@ -93,6 +95,12 @@ export function needs(operation: KeyedOperation): string[] {
   }
 }
 
+/** The ids that an operation writes without seeing what is there. */
+export function overwrites(operation: KeyedOperation): string[] {
+  if (operation.verb === 'upsertMany') return operation.docs.map((doc) => doc.id)
+  return operation.verb === 'upsert' && operation.ifMatch === undefined ? [operation.doc.id] : []
+}
+
 function read(shelf: Shelf, id: string): Document | undefined {
   const record = shelf.find(id)
   return record && shelf.copy(record)
@@ -125,7 +133,9 @@ function checkTtl({ setting, shape }: Shelf, id: string, ttl: unknown): void {
 async function save(shelf: Shelf, draft: Draft): Promise<DocumentRecord> {
   const record = stamp(draft, shelf.now, newEtag())
   if (shelf.shape.indexes.some((index) => index.unique)) await claim(shelf, record)
+  const leaving = await leavingFor(shelf, draft.id)
   shelf.put(record)
+  dismiss(shelf, leaving)
   return record
 }
 
@@ -148,6 +158,7 @@ async function many(
     try {
       await one(shelf, doc)
     } catch (error) {
+      if (fullness(error)) throw error
       failures.push(toFailure(error, { collection: shelf.shape.name, id: doc.id }))
     }
   }

@@ -1,5 +1,5 @@
 import { fail } from '../errors.js'
-import type { Explained, Operation, Settings, SweepSlice } from '../protocol.js'
+import type { Evicted, Explained, Operation, Settings, SweepSlice } from '../protocol.js'
 import { bury } from './attendance.js'
 import { nextExpiry, stats } from './census.js'
 import { count, deadIds } from './count.js'
@@ -8,9 +8,12 @@ import type { Ahead } from './find.js'
 import { everyId, NEEDS_INDEX } from './layout.js'
 import { change, NOTHING, remembers } from './life.js'
 import type { DocumentRecord } from './life.js'
+import { dismiss } from './limit.js'
 import { listens } from './listen.js'
 import { result, results } from './request.js'
 import type { Shelf } from './shelf.js'
+import { soonest } from './soonest.js'
+import { weight } from '../weight.js'
 
 type Of<Name extends Operation['verb']> = Extract<Operation, { verb: Name }>
 
@@ -53,6 +56,7 @@ export const wholes = {
       for (const id of ids as string[]) if (!gone.has(id)) shelf.note({ type: 'delete', id })
     }
     shelf.store.delete(everyId())
+    shelf.held &&= 0
     shelf.shake()
   },
 
@@ -68,7 +72,7 @@ export const wholes = {
       if (ids.length === 0) continue
       // Asked for before it is deleted, and not waited for: that would be one more round trip.
       const last = result(shelf.store.get(ids.at(-1)!)) as Promise<DocumentRecord>
-      for (const id of ids) shelf.store.delete(id)
+      for (const id of ids) shelf.discard(id as string)
       deleted += ids.length
       reached[field] = (await last)[field]!
     }
@@ -76,5 +80,21 @@ export const wholes = {
     // With the last of the dead gone there is nothing left to remember.
     if (!more && isWhole && remembers(shelf.setting)) shelf.alter({ ...shelf.setting, dead: NOTHING })
     return { deleted, more, reached, next: more ? null : await nextExpiry(shelf) }
+  },
+
+  /**
+   * Deletes what would expire soonest, at or before a moment, until about so many bytes are free. They have to be read
+   * for that: documents are as different as can be.
+   */
+  async evict(shelf: Shelf, { goal, until, kept }: Of<'evict'>): Promise<Evicted> {
+    const named = new Set(kept)
+    let freed = 0
+    for await (const expiring of soonest(shelf, true)) {
+      if (named.has(expiring.id)) continue
+      if (freed >= goal || expiring.at > until) return { freed, next: expiring.at }
+      freed += weight(await result(shelf.store.get(expiring.id)))
+      dismiss(shelf, [expiring])
+    }
+    return { freed, next: null }
   },
 }
