@@ -74,8 +74,15 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 
 const tab = fc.constantFrom(0, 1)
 
-export const history: fc.Arbitrary<{ declared: number | null; steps: Step[] }> = fc.record({
+export interface History {
+  declared: number | null
+  maxDocuments: number | undefined
+  steps: Step[]
+}
+
+export const history: fc.Arbitrary<History> = fc.record({
   declared: defaultTtl,
+  maxDocuments: fc.constantFrom(undefined, undefined, 2, 3),
   steps: fc.array(
     fc.oneof(
       { weight: 20, arbitrary: fc.record({ tab, calls: fc.array(action, { minLength: 1, maxLength: 5 }) }) },
@@ -90,4 +97,4 @@ export const history: fc.Arbitrary<{ declared: number | null; steps: Step[] }> =
     ),
     { minLength: 5, maxLength: 30 },
   ),
-}) as fc.Arbitrary<{ declared: number | null; steps: Step[] }>
+}) as fc.Arbitrary<History>

@@ -36,10 +36,27 @@ export class Model {
   now: number
   #wall: number
   #version = 0
+  readonly #maxDocuments: number
+  /** Which of those that expire at once makes way, each time that one has to; the first where nothing is said. */
+  readonly #choices: number[]
+  /** From among how many that was. */
+  readonly chosen: { choice: number; among: number }[] = []
 
-  constructor(now: number, declared: number | null) {
+  constructor(now: number, declared: number | null, maxDocuments = Infinity, choices: number[] = []) {
     this.now = this.#wall = now
     this.defaultTtl = this.declared = declared
+    this.#maxDocuments = maxDocuments
+    this.#choices = choices
+  }
+
+  /** The same, which will choose like this. */
+  fork(choices: number[]): Model {
+    const copy = new Model(this.now, this.declared, this.#maxDocuments, choices)
+    copy.defaultTtl = this.defaultTtl
+    copy.#wall = this.#wall
+    copy.#version = this.#version
+    for (const [id, entry] of this.entries) copy.entries.set(id, entry)
+    return copy
   }
 
   /** T8: a small step back of the clock changes nothing; a large one is followed. */
@@ -129,8 +146,19 @@ export class Model {
     for (const { note: other } of this.entries.values()) {
       if (note.code !== undefined && other.id !== note.id && other.code === note.code) throw new Refusal('conflict')
     }
+    if (!this.entries.has(note.id) && this.entries.size >= this.#maxDocuments) this.#makeWay()
     this.entries.set(note.id, { note, ts: this.now, version: ++this.#version })
     return this.get(note.id)!
+  }
+
+  /** The soonest to expire goes; of several, any. */
+  #makeWay(): void {
+    const soonest = this.nextExpiry()
+    if (soonest === null) throw new Refusal('quota')
+    const tied = [...this.entries].filter(([, entry]) => this.#expiry(entry) === soonest).map(([id]) => id)
+    const choice = this.#choices[this.chosen.length] ?? 0
+    this.chosen.push({ choice, among: tied.length })
+    this.entries.delete(tied[choice]!)
   }
 
   #matching(id: string, ifMatch: number | undefined): Entry | undefined {
