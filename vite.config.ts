@@ -89,6 +89,18 @@ export default defineConfig({
           browser: chromium('chromium'),
         },
       },
+      {
+        extends: true,
+        resolve: built,
+        test: {
+          name: 'memory',
+          environment: 'node',
+          // The others reach into IndexedDB, of which there is none here.
+          exclude: ['test/!(ttl|verbs|queries|live|refused).test.ts', 'test/{fetch,wire,generated}/**'],
+          setupFiles: ['test/support/real.ts'],
+          provide: { engine: 'memory', runs: Math.ceil(runs * 0.12) },
+        },
+      },
       inWorker('worker', 'worker', 0.12),
       inWorker('own-worker', 'own worker', 0.04),
     ],

@@ -1,5 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { build } from 'vite'
+import { inMemory } from './in-memory.mjs'
 import { root, run } from './install.mjs'
 
 /** Makes `dist`, the package as it is published. */
@@ -24,7 +25,7 @@ const workerText = readFileSync(`${root}dist/mayfly-worker.js`, 'utf8').replace(
 
 await build({
   ...common,
-  plugins: [keepWorkerExpression()],
+  plugins: [keepWorkerExpression(), inMemory()],
   define: { MAYFLY_WORKER_TEXT: JSON.stringify(workerText) },
   build: {
     target: 'es2022',
@@ -70,7 +71,7 @@ function keepWorkerExpression() {
 
 /** The texts of the licences of what is bundled. */
 function licences() {
-  const texts = { idb: 'LICENSE', comlink: 'LICENSE' }
+  const texts = { idb: 'LICENSE', comlink: 'LICENSE', 'fake-indexeddb': 'LICENSE' }
   return Object.entries(texts)
     .map(([name, file]) => {
       const { version, license } = JSON.parse(readFileSync(`${root}node_modules/${name}/package.json`, 'utf8'))

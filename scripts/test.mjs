@@ -12,6 +12,7 @@ const STEPS = {
   package: ['node', 'scripts/package.mjs'],
   sizes: ['node', 'scripts/sizes.mjs'],
   unit: ['vitest', 'run', '--project', 'fake-indexeddb', '--coverage'],
+  memory: ['vitest', 'run', '--project', 'memory'],
   browser: ['vitest', 'run', '--project', 'chromium', '--project', 'worker', '--project', 'own-worker'],
   e2e: ['playwright', 'test'],
   bench: ['node', 'bench/smoke.mjs'],

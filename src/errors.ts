@@ -33,13 +33,14 @@ export function fail(code: ErrorCode, place: Place, sentence: string, cause?: un
 
 export function toFailure(error: unknown, place: Place = {}): Failure {
   const known = error instanceof MayflyError ? error : translate(error, place)
-  const { code, message, collection, id, cause } = known
+  const { code, message, collection, id, cause, remedy } = known as MayflyError & Pick<Failure, 'remedy'>
   return {
     code,
     message,
     ...(collection === undefined ? {} : { collection }),
     ...(id === undefined ? {} : { id }),
     ...(cause === undefined ? {} : { cause: describe(cause) }),
+    ...(remedy === undefined ? {} : { remedy }),
   }
 }
 

@@ -1,5 +1,7 @@
+import { orInMemory } from './client/fallback.js'
 import { Local } from './client/local.js'
 import { Remote } from './client/remote.js'
+import type { Start } from './client/remote.js'
 import { startWorker } from './client/start.js'
 import { makeStore } from './client/store.js'
 import type { Store, StoreMethods } from './client/store.js'
@@ -23,6 +25,11 @@ export interface StoreOptions {
    * calls fail with `blocked`; 5 unless told, `Infinity` to wait as long as it takes. The next call tries again.
    */
   patience?: number | undefined
+  /**
+   * `'memory'`: where there is no IndexedDB, or it is forbidden, the store is kept in the memory of the page, by the
+   * same rules, and `store.persistence` says so. Left out: every call fails with `unavailable` there.
+   */
+  fallback?: 'memory' | undefined
 }
 
 /** Brings the engine to this thread. */
@@ -52,7 +59,7 @@ export function open<S>(name: string, schema: object, options: StoreOptions, loa
   if (typeof name !== 'string' || name === '') {
     throw fail('invalid', {}, 'a store needs a name: a string that is not empty.')
   }
-  const { worker, durability = 'relaxed', sweep = 'idle', patience = 5 } = options
+  const { worker, durability = 'relaxed', sweep = 'idle', patience = 5, fallback } = options
   if (worker !== undefined && worker !== false && typeof worker !== 'function') {
     throw fail('invalid', {}, 'worker is false, or a function that makes a Worker.')
   }
@@ -65,17 +72,35 @@ export function open<S>(name: string, schema: object, options: StoreOptions, loa
   if (typeof patience !== 'number' || !(patience >= 0)) {
     throw fail('invalid', {}, 'patience is a number of seconds, or Infinity.')
   }
+  if (fallback !== undefined && fallback !== 'memory') {
+    throw fail('invalid', {}, "fallback is 'memory', or is left out.")
+  }
   const collections = shapesOf(schema)
   const shape: StoreShape = { name, collections, durability, patience }
-  const connect = (listen: Listen): Link =>
-    worker === false
-      ? new Local(async () => new (await load())(shape, (event) => listen(structuredClone(event))))
-      : new Remote(shape, () => startWorker(worker), listen)
+  const start: Start = async (stranded) => {
+    const inFrame = stranded && (await import('./client/frame.js').catch(() => undefined))
+    const started = await inFrame?.startInFrame(stranded?.url).catch(() => undefined)
+    return started ?? startWorker(worker || undefined)
+  }
+  const connect = (listen: Listen): Link => {
+    // What crosses no thread must not be shared all the same.
+    const hear: Listen = (event) => listen(structuredClone(event))
+    const link =
+      worker === false ? new Local(async () => new (await load())(shape, hear)) : new Remote(shape, start, listen)
+    if (!fallback) return link
+    return new Local(() => orInMemory(link, shape, async () => new (await loadMemory())(shape, hear)))
+  }
   return makeStore<S>(
+    name,
     collections.map((collection) => collection.name),
     connect,
     sweep === 'idle',
   )
+}
+
+/** Rarely needed, and no part of what a page or a worker loads until then. */
+async function loadMemory() {
+  return (await import('./engine/memory.js')).MemoryEngine
 }
 
 function shapesOf(schema: object): CollectionShape[] {

@@ -13,6 +13,9 @@ export type ErrorCode =
   | 'unavailable'
   | 'failed'
 
+/** What the page can do about a failure by itself, when nothing was done. */
+export type Remedy = 'memory' | 'another worker'
+
 /** A `MayflyError` taken apart, because classes do not survive the crossing. */
 export interface Failure {
   code: ErrorCode
@@ -20,6 +23,7 @@ export interface Failure {
   collection?: string
   id?: string
   cause?: { name: string; message: string }
+  remedy?: Remedy
 }
 
 export type Reply = { ok: true; value: unknown } | { ok: false; failure: Failure }
@@ -203,11 +207,16 @@ export type EngineEvent =
   | { collection: string; changes: Change[]; entry: number }
   /** The engine was replaced by one that knows of no live query; or of none in this collection, for the list was lost. */
   | { isNew: true; collection?: string }
+  /** The database is open: that of this name, which another that takes its place does not have. */
+  | { generation: string; isInMemory?: true }
+  /** The browser has closed the connection by force. */
+  | { isLost: true }
 
 export type Listen = (event: EngineEvent) => void
 
 /** The engine as the page sees it. No method rejects: failures are replies. */
 export interface Link {
+  /** Opens the database, or sees to it that it is open; the value is where it is kept. */
   open(): Promise<Reply>
   run(operations: Operation[]): Promise<Reply[]>
   /** Deletes what has expired, behind the requests, for at most so many milliseconds. */
@@ -226,6 +235,8 @@ export interface Hello {
   protocol: number
   /** The name of a lock that the worker holds for as long as it lives. */
   alive?: string
+  /** Where its script was loaded from. */
+  url?: string
 }
 
 /** What is sent ahead of an answer, lest it be too large: part of a reply's list, or the first of the replies. */

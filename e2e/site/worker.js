@@ -24,7 +24,9 @@ for (const [type, methods] of [
 }
 
 const channel = new BroadcastChannel('lab')
-channel.onmessage = ({ data: { id, pass = 0, leap = 0, fail = 0 } }) => {
+channel.onmessage = ({ data: { id, pass = 0, leap = 0, fail = 0, isEndless, isServerLost } }) => {
+  if (isServerLost) loseServer()
+  while (isEndless);
   // The answers of other workers come by here too.
   if (id === undefined) return
   // Time that passes moves both clocks; one that is set moves the wall's alone.
@@ -32,6 +34,16 @@ channel.onmessage = ({ data: { id, pass = 0, leap = 0, fail = 0 } }) => {
   clock.steady += pass * 1000
   failing += fail
   channel.postMessage({ to: id, answer: { ...counts } })
+}
+
+/** As Safari does when its process for databases has died: nothing works any more in this worker. */
+function loseServer() {
+  IDBFactory.prototype.open = () => {
+    throw new DOMException('Connection to Indexed Database server lost. Refresh the page to try again', 'UnknownError')
+  }
+  IDBDatabase.prototype.transaction = () => {
+    throw new DOMException('The database connection is closing.', 'InvalidStateError')
+  }
 }
 
 await import('/real/mayfly-worker.js')

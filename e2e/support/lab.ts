@@ -26,7 +26,7 @@ interface Lab {
   indexedDBCalls: number
   /** Moves time, or has deletions fail, in every worker of every tab; gives back what each asked of IndexedDB so far. */
   askWorkers(
-    question: { pass?: number; leap?: number; fail?: number },
+    question: { pass?: number; leap?: number; fail?: number; isServerLost?: boolean },
     workers?: number,
   ): Promise<Record<string, number>[]>
 }
@@ -77,7 +77,7 @@ export async function newTab(context: BrowserContext, site: Site): Promise<Page>
  * The built package as plain files, and the pages of `e2e/site`. The worker's address leads to an entry for
  * tests, which loads the real one once it has installed what tests need to see and move.
  */
-function route(path: string): string {
+export function route(path: string): string {
   if (path === '/dist/mayfly-worker.js') return '/e2e/site/worker.js'
   if (path === '/real/mayfly-worker.js') return '/dist/mayfly-worker.js'
   return path.startsWith('/dist/') ? path : `/e2e/site${path}`

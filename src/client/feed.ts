@@ -62,6 +62,11 @@ export class Feeds {
     }
   }
 
+  /** The journal that they followed is gone. */
+  forget(): void {
+    for (const feed of this.#feeds.values()) feed.entry = undefined
+  }
+
   stop(): void {
     this.#feeds.clear()
   }

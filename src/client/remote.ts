@@ -7,24 +7,28 @@ import { LOST, Thread } from './thread.js'
 /** How many workers may die over one call before it is given up. */
 const ATTEMPTS = 3
 
+/** Starts a worker; in another way when one, whose address is given, was cut off from the database for good. */
+export type Start = (stranded: Pick<Thread, 'url'> | undefined) => Promise<Started>
+
 /** An engine in a worker. When the worker dies, another takes its place. */
 export class Remote implements Link {
   readonly #shape: StoreShape
-  readonly #start: () => Promise<Started>
+  readonly #start: Start
   readonly #listen: Listen
   #current: Promise<Thread> | undefined
   #retiring: Promise<unknown> = Promise.resolve()
+  #stranded: Thread | undefined
   #closed = false
   readonly #running = new Set<Promise<unknown>>()
 
-  constructor(shape: StoreShape, start: () => Promise<Started>, listen: Listen) {
+  constructor(shape: StoreShape, start: Start, listen: Listen) {
     this.#shape = shape
     this.#start = start
     this.#listen = listen
   }
 
   open(): Promise<Reply> {
-    return this.#insist((thread) => thread.opened)
+    return this.#insist((thread) => thread.open())
   }
 
   run(operations: Operation[]): Promise<Reply[]> {
@@ -42,9 +46,11 @@ export class Remote implements Link {
       const answers = await this.#attempt(pending.map(({ operation }) => operation))
       const again: typeof pending = []
       pending.forEach((one, index) => {
-        if (answers !== LOST) replies[one.at] = answers[index]!
-        else if (attempt < ATTEMPTS && isRead(one.operation)) again.push(one)
-        else replies[one.at] = lost(one.operation)
+        const answer = answers === LOST ? undefined : answers[index]!
+        const isUnknown = !answer || (!answer.ok && answer.failure.code === 'lost')
+        const mayRepeat = isUnknown ? isRead(one.operation) : isStranded(answer)
+        if (attempt < ATTEMPTS && mayRepeat) again.push(one)
+        else replies[one.at] = answer ?? lost(one.operation)
       })
       pending = again
     }
@@ -86,7 +92,10 @@ export class Remote implements Link {
   async #insist(ask: (thread: Thread) => Promise<Reply>): Promise<Reply> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await ask(await this.#thread())
+        const thread = await this.#thread()
+        const reply = await ask(thread)
+        if (!isStranded(reply) || attempt === ATTEMPTS) return reply
+        this.#abandon(thread)
       } catch (error) {
         if (error === LOST && attempt < ATTEMPTS && !this.#closed) continue
         return error === LOST ? lost() : { ok: false, failure: toFailure(error) }
@@ -96,7 +105,10 @@ export class Remote implements Link {
 
   async #attempt(operations: Operation[]): Promise<Reply[] | typeof LOST> {
     try {
-      return await (await this.#thread()).run(operations)
+      const thread = await this.#thread()
+      const replies = await thread.run(operations)
+      if (replies.some(isStranded)) this.#abandon(thread)
+      return replies
     } catch (error) {
       if (error === LOST) return LOST
       // A message that cannot be sent, or answered, has a culprit, which fails alone.
@@ -120,19 +132,34 @@ export class Remote implements Link {
     }
     beginning.then(async (thread) => {
       await thread.died
-      // The next worker starts by itself, and goes on where this one was deleting.
-      if (!forget() || this.#closed) return
-      this.#listen({ due: 0 })
-      this.#listen({ isNew: true })
+      if (forget() && !this.#closed) this.#succeed()
     }, forget)
     return beginning
+  }
+
+  /** A worker that is cut off from the database for good finishes what it was asked, and goes. */
+  #abandon(thread: Thread): void {
+    if (this.#stranded === thread || this.#closed) return
+    this.#stranded = thread
+    this.rest()
+    this.#succeed()
+  }
+
+  /** The next worker starts by itself, and goes on where the last one was deleting. */
+  #succeed(): void {
+    this.#listen({ due: 0 })
+    this.#listen({ isNew: true })
   }
 
   async #begin(): Promise<Thread> {
     // What the last worker was still doing comes first.
     await this.#retiring
-    return new Thread(await this.#start(), this.#shape, this.#listen)
+    return new Thread(await this.#start(this.#stranded), this.#shape, this.#listen)
   }
+}
+
+function isStranded(reply: Reply): boolean {
+  return !reply.ok && reply.failure.remedy === 'another worker'
 }
 
 function lost(operation?: Operation): Reply {

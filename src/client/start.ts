@@ -1,13 +1,16 @@
 import { fail } from '../errors.js'
 import type { Hello, Notice } from '../protocol.js'
 import { PROTOCOL } from '../protocol-version.js'
+import { vigil } from './vigil.js'
 
-/** How long a worker may take to say hello. A server that answers a wrong address with a page never lets it. */
-const DEADLINE = 10_000
+/** For how many seconds a worker may keep from saying hello. Another script at its address never will. */
+const DEADLINE = 10
 
 export interface Started {
   worker: Worker
   hello: Hello
+  /** Clears away what it was started with. */
+  end?: () => void
 }
 
 /** The way that has worked on this page, so that it is tried first the next time. */
@@ -35,17 +38,17 @@ async function fromFile(): Promise<Worker> {
 }
 
 /** Where the file did not come along, or lies at another origin. The text is fetched only then. */
-async function fromText(): Promise<Worker> {
+export async function fromText(Maker = Worker): Promise<Worker> {
   const { text } = await import('./worker-text.js')
   const url = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))
   try {
-    return new Worker(url)
+    return new Maker(url)
   } finally {
     URL.revokeObjectURL(url)
   }
 }
 
-async function begin(way: () => Promise<Worker>): Promise<Started> {
+export async function begin(way: () => Promise<Worker>): Promise<Started> {
   const worker = await way()
   try {
     return { worker, hello: await greeting(worker) }
@@ -56,10 +59,12 @@ async function begin(way: () => Promise<Worker>): Promise<Started> {
 }
 
 async function greeting(worker: Worker): Promise<Hello> {
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let end: (() => void) | undefined
   try {
     return await new Promise((resolve, reject) => {
-      timer = setTimeout(() => reject(new Error('The worker did not say hello.')), DEADLINE)
+      end = vigil((seconds) => {
+        if (seconds >= DEADLINE) reject(new Error('The worker did not say hello.'))
+      })
       worker.addEventListener('error', (event) => {
         // Nobody else need hear of it while there are other ways.
         event.preventDefault()
@@ -72,7 +77,7 @@ async function greeting(worker: Worker): Promise<Hello> {
       })
     })
   } finally {
-    clearTimeout(timer)
+    end?.()
   }
 }
 

@@ -4,6 +4,8 @@ import type { CollectionDefinition } from '../schema.js'
 import { atomic } from './atomic.js'
 import type { AtomicCollection } from './atomic.js'
 import { Collection } from './collection.js'
+import { Continuity } from './continuity.js'
+import type { StoreEvent } from './continuity.js'
 import { Feeds } from './feed.js'
 import { Housekeeping } from './housekeeping.js'
 import { Lives } from './live.js'
@@ -11,10 +13,23 @@ import { watchPresence } from './presence.js'
 import { Queue, valueOf } from './queue.js'
 import { Updates } from './update.js'
 
+/** Where documents are kept. */
+export type Persistence = 'disk' | 'memory'
+
 /** What a store has beside its collections. */
 export interface StoreMethods {
   /** Resolves when the store is open. Calls need not wait for it. */
   readonly ready: Promise<void>
+  /**
+   * Where the documents are kept: `'memory'` only where there is no IndexedDB and the option `fallback: 'memory'` was
+   * given; they are gone with the page then. Rejects when `ready` does.
+   */
+  readonly persistence: Promise<Persistence>
+  /**
+   * Tells when the database was found empty, in place of the one that was there: `'recreated'`; and when the connection
+   * was lost and came back with all data: `'reconnected'`. Listen where you open the store. Returns its own undo.
+   */
+  on(event: StoreEvent, listener: () => void): () => void
   /** Deletes what has expired from the disk, now. */
   sweep(): Promise<{ deleted: number }>
   /** Lets what was asked finish, then closes. Every later call fails with `closed`, but for another `close`. */
@@ -43,24 +58,41 @@ export interface Atomic<S> {
 export type Store<S> = { readonly [K in keyof S]: Collection<DocumentOf<S[K]>> } & StoreMethods & Atomic<S>
 
 /** Makes the page's side of a store. `connect` reaches the engine, and is told what to do with what it says. */
-export function makeStore<S>(names: string[], connect: (listen: Listen) => Link, cleansByItself: boolean): Store<S> {
+export function makeStore<S>(
+  name: string,
+  names: string[],
+  connect: (listen: Listen) => Link,
+  cleansByItself: boolean,
+): Store<S> {
   const link = connect((event) => hear(event))
   const housekeeping = new Housekeeping(link)
   const queue = new Queue(link)
   const tools = { queue, updates: new Updates(queue), lives: new Lives(queue), feeds: new Feeds(queue) }
   const { lives, feeds } = tools
+  const continuity = new Continuity(name)
   const hear: Listen = (event) => {
     if ('due' in event) housekeeping.wake(event.due)
     else if ('view' in event) lives.hear(event)
     else if ('changes' in event) feeds.hear(event)
-    else renew(event.collection)
+    else if ('generation' in event) {
+      if (continuity.opened(event)) feeds.forget()
+    } else if ('isLost' in event) reopen()
+    else {
+      if (event.collection === undefined) reopen()
+      renew(event.collection)
+    }
+  }
+  /** Whoever listens wants to know at once, and not at the next call, what is left of the database. */
+  const reopen = () => {
+    if (continuity.lost() && !queue.ended) void link.open()
   }
   const renew = (collection?: string) => {
     lives.renew(collection)
     feeds.renew(collection)
   }
   if (cleansByItself) housekeeping.start()
-  const ready = link.open().then((reply) => void valueOf(reply))
+  const persistence = link.open().then((reply) => valueOf(reply) as Persistence)
+  const ready = persistence.then(() => undefined)
   // Whoever waits for it hears of a failure; so does every call.
   ready.catch(() => undefined)
   const unwatch = watchPresence(
@@ -80,6 +112,7 @@ export function makeStore<S>(names: string[], connect: (listen: Listen) => Link,
     const ended = queue.end(async () => void (await work()))
     lives.stop()
     feeds.stop()
+    continuity.stop()
     housekeeping.stop()
     unwatch()
     return ended
@@ -87,10 +120,19 @@ export function makeStore<S>(names: string[], connect: (listen: Listen) => Link,
   const close = () => queue.ended ?? end(() => link.close())
   const methods: Omit<StoreMethods & Atomic<S>, typeof Symbol.asyncDispose> = {
     ready,
+    persistence,
+    on(event, listener) {
+      queue.checkOpen()
+      return continuity.on(event, listener)
+    },
     atomic: (work: (collections: never) => unknown) => atomic(queue, names, work),
     sweep: async () => ({ deleted: valueOf(await queue.aside(() => link.sweep())) as number }),
     close,
-    destroy: async () => end(async () => valueOf(await link.destroy())),
+    destroy: async () =>
+      end(async () => {
+        valueOf(await link.destroy())
+        continuity.end()
+      }),
   }
   const collections = names.map((name) => [name, new Collection(name, tools)])
   return Object.freeze({

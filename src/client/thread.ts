@@ -1,21 +1,20 @@
 import { wrap } from 'comlink'
 import type { Listen, Notice, Operation, Page, Piece, Reply, StoreShape, Tidied, Wire } from '../protocol.js'
 import { fill } from '../receipt.js'
+import { Heartbeat } from './heartbeat.js'
 import type { Started } from './start.js'
 
 /** What a call rejects with when its worker died before the answer came. */
 export const LOST = Symbol('lost')
 
-/** Where there are no locks: how often a worker is asked whether it lives, and how long it may be silent. */
-const PAUSE = 1000
-const SILENCE = 5000
-
 /** A worker, from its hello to its death. */
 export class Thread {
   /** Resolves when the worker has died, by itself or because it was stopped. */
   readonly died: Promise<void>
-  readonly opened: Promise<Reply>
-  readonly #worker: Worker
+  /** Where its script was loaded from, if it has said so. */
+  readonly url: string | undefined
+  readonly #started: Started
+  readonly #shape: StoreShape
   readonly #wire: Wire
   readonly #pieces = new Map<number, Piece[]>()
   /** What to do about each call that has no answer yet when the worker dies. */
@@ -23,19 +22,23 @@ export class Thread {
   #isDead = false
   #bury!: () => void
   #forget: () => void
-  readonly #hasLock: boolean
-  #isWatched = false
+  readonly #heartbeat: Heartbeat
+  /** The answer to the opening that comes first, until somebody asks for it. */
+  #opened: Promise<Reply> | undefined
   #calls = 0
   #pending = 0
 
-  constructor({ worker, hello }: Started, shape: StoreShape, listen: Listen) {
-    this.#worker = worker
-    this.#hasLock = hello.alive !== undefined && globalThis.navigator?.locks !== undefined
+  constructor(started: Started, shape: StoreShape, listen: Listen) {
+    this.#started = started
+    this.#shape = shape
+    const { worker, hello } = started
+    this.url = hello.url
     this.died = new Promise((resolve) => {
       this.#bury = resolve
     })
     this.#forget = whenDead(hello.alive, () => this.#die())
     worker.addEventListener('message', ({ data }: MessageEvent<Notice | undefined>) => {
+      this.#heartbeat.heard()
       if (data?.mayfly === 'event') listen(data.event)
       else if (data?.mayfly === 'piece') this.#collect(data)
     })
@@ -44,8 +47,16 @@ export class Thread {
     // Each look at a method of what Comlink wraps makes a new proxy, so there is one look.
     const { ping, open, run, tidy, sweep, close, destroy } = wrap<Wire>(worker)
     this.#wire = { ping, open, run, tidy, sweep, close, destroy }
-    this.opened = this.#ask<Reply>(() => open(shape))
-    this.opened.catch(() => undefined)
+    const ask = () => void ping().catch(() => undefined)
+    this.#heartbeat = new Heartbeat(ask, () => this.stop())
+    this.#opened = this.open()
+    this.#opened.catch(() => undefined)
+  }
+
+  open(): Promise<Reply> {
+    const opened = this.#opened
+    this.#opened = undefined
+    return opened ?? this.#ask(() => this.#wire.open(this.#shape))
   }
 
   async run(operations: Operation[]): Promise<Reply[]> {
@@ -84,17 +95,18 @@ export class Thread {
 
   stop(): void {
     this.#forget()
-    this.#worker.terminate()
+    this.#started.worker.terminate()
     this.#die()
   }
 
   async #ask<T>(call: () => Promise<T>): Promise<T> {
     this.#pending++
-    if (!this.#hasLock) this.#watch()
+    this.#heartbeat.begin()
     try {
       return await this.#race(call())
     } finally {
       this.#pending--
+      this.#heartbeat.done()
     }
   }
 
@@ -107,24 +119,10 @@ export class Thread {
     })
   }
 
-  /** Where no lock tells of its death, a worker that keeps somebody waiting is asked whether it lives. */
-  #watch(): void {
-    if (this.#isWatched) return
-    this.#isWatched = true
-    setTimeout(() => void this.#look(), PAUSE)
-  }
-
-  async #look(): Promise<void> {
-    this.#isWatched = false
-    if (this.#pending === 0 || this.#isDead) return
-    const silence = setTimeout(() => this.stop(), SILENCE)
-    await this.#race(this.#wire.ping()).catch(() => undefined)
-    clearTimeout(silence)
-    if (this.#pending > 0 && !this.#isDead) this.#watch()
-  }
-
   #die(): void {
     this.#isDead = true
+    this.#heartbeat.stop()
+    this.#started.end?.()
     for (const lose of this.#unanswered) lose()
     this.#unanswered.clear()
     this.#bury()

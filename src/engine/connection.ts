@@ -10,6 +10,8 @@ export interface Hearing {
   upgrading: () => void
   /** The connection is of no more use: another tab needs it closed, or the browser has closed it. */
   gone: () => void
+  /** It was the browser, by force. */
+  severed: () => void
   /** Whether anybody still wants it. */
   isWanted: () => boolean
 }
@@ -21,10 +23,10 @@ interface Opening extends Undertaking<IDBDatabase> {
 /** A connection that is opened when it is needed, and again by the next call after it has failed or gone. */
 export class Connection {
   readonly #shape: StoreShape
-  readonly #open: (hearing: Hearing) => Promise<IDBDatabase>
+  readonly #open: (hearing: Omit<Hearing, 'severed'>) => Promise<IDBDatabase>
   #opening: Opening | undefined
 
-  constructor(shape: StoreShape, open: (hearing: Hearing) => Promise<IDBDatabase>) {
+  constructor(shape: StoreShape, open: (hearing: Omit<Hearing, 'severed'>) => Promise<IDBDatabase>) {
     this.#shape = shape
     this.#open = open
   }

@@ -4,7 +4,9 @@ import type { CollectionShape, StoreShape } from '../protocol.js'
 import type { Hearing } from './connection.js'
 import { EXPIRY_INDEXES, indexName, MARKER, SETTING } from './layout.js'
 import { newSetting } from './life.js'
+import { mark } from './generation.js'
 import { survey } from './kinds.js'
+import { isServerLost, noDatabase, serverLost } from './obstacle.js'
 import { notice, patiently } from './patience.js'
 
 /**
@@ -12,15 +14,13 @@ import { notice, patiently } from './patience.js'
  * Only ever adds: what is not declared any more may belong to another version of the app.
  */
 export async function openDatabase(shape: StoreShape, hearing: Hearing): Promise<IDBDatabase> {
-  if (typeof indexedDB === 'undefined') {
-    throw fail('unavailable', {}, `there is no IndexedDB here to keep the store “${shape.name}” in.`)
-  }
+  if (!hasDatabases()) throw noDatabase(shape.name)
   let version: number | undefined
   for (;;) {
     const database = await connect(shape, version, hearing).catch((error: Error) => {
       // Another tab has added something meanwhile: look again at what is there.
       if (error.name === 'VersionError') return undefined
-      throw error
+      throw reasonOf(error, shape)
     })
     if (database && isComplete(database, shape)) return database
     version = database && database.version + 1
@@ -28,11 +28,29 @@ export async function openDatabase(shape: StoreShape, hearing: Hearing): Promise
   }
 }
 
+/** Where it is forbidden, merely looking for it may throw. */
+function hasDatabases(): boolean {
+  try {
+    return typeof indexedDB !== 'undefined' && Boolean(indexedDB)
+  } catch {
+    return false
+  }
+}
+
+/** Firefox says InvalidStateError in the private windows of its older versions. */
+function reasonOf(error: Error, { name }: StoreShape): Error {
+  if (isServerLost(error)) return serverLost(name, error)
+  return error.name === 'SecurityError' || error.name === 'InvalidStateError' ? noDatabase(name, error) : error
+}
+
 export function deleteDatabase(shape: StoreShape): Promise<void> {
   const blocked = notice()
   const remove = async () => {
+    if (!hasDatabases()) throw noDatabase(shape.name)
     if (await isForeign(shape.name)) throw foreign(shape.name)
-    await deleteDB(shape.name, { blocked: blocked.give })
+    await deleteDB(shape.name, { blocked: blocked.give }).catch((error: Error) => {
+      throw reasonOf(error, shape)
+    })
   }
   return patiently(shape, { done: remove(), blocked: blocked.given, begun: false })
 }
@@ -59,14 +77,17 @@ async function connect(shape: StoreShape, version: number | undefined, hearing: 
     blocked: hearing.blocked,
     upgrade(upgraded, oldVersion, _, transaction) {
       hearing.upgrading()
-      if (oldVersion === 0) upgraded.createObjectStore(MARKER)
+      if (oldVersion === 0) mark(unwrap(upgraded))
       for (const collection of shape.collections) extend(unwrap(transaction), collection)
     },
     blocking(_, __, event) {
       ;(event.target as IDBDatabase).close()
       hearing.gone()
     },
-    terminated: hearing.gone,
+    terminated() {
+      hearing.severed()
+      hearing.gone()
+    },
   })
   if (database.objectStoreNames.contains(MARKER)) return unwrap(database)
   database.close()

@@ -7,10 +7,12 @@ import { Connection } from './connection.js'
 import type { Hearing } from './connection.js'
 import type { Ahead } from './find.js'
 import { deleteDatabase, openDatabase } from './database.js'
+import { generationOf } from './generation.js'
 import { Grapevine } from './grapevine.js'
 import type { Hint } from './grapevine.js'
 import { Pace } from './pace.js'
 import { Performer, refusal } from './performer.js'
+import { persistently } from './persistence.js'
 import { Presence } from './presence.js'
 import { wasFollowed } from './life.js'
 import type { Session } from './session.js'
@@ -81,7 +83,7 @@ export class Engine implements Link {
   }
 
   open(): Promise<Reply> {
-    return this.#connection.get().then(() => DONE, refusal)
+    return this.#connection.get().then((): Reply => ({ ok: true, value: 'disk' }), refusal)
   }
 
   /** What an operation that comes alone finds may be given ahead of its reply. */
@@ -200,7 +202,7 @@ export class Engine implements Link {
   }
 
   /** Another tab that changes the database may take the connection away before it was of any use: then, again. */
-  async #open(hearing: Hearing): Promise<IDBDatabase> {
+  async #open(hearing: Omit<Hearing, 'severed'>): Promise<IDBDatabase> {
     this.#grapevine.open()
     this.#presence.show()
     for (;;) {
@@ -213,10 +215,14 @@ export class Engine implements Link {
       }
       let database: IDBDatabase | undefined
       try {
-        database = await openDatabase(this.#shape, { ...hearing, gone })
+        const severed = () => state.inUse && this.#listen({ isLost: true })
+        const attempt = () => openDatabase(this.#shape, { ...hearing, gone, severed })
+        database = await persistently(attempt, hearing.isWanted)
         await this.#declare(database)
+        const generation = await generationOf(database)
         state.inUse = true
         if (state.gone && hearing.isWanted()) continue
+        this.#listen({ generation })
         this.#listen({ due: 0 })
         return database
       } catch (error) {

@@ -1,7 +1,7 @@
-import { toFailure } from '../errors.js'
+import { fail, toFailure } from '../errors.js'
 import type { Place } from '../errors.js'
 import type { Operation, Reply, StoreShape } from '../protocol.js'
-import { isReadOnly, partsOf, placeOf } from '../operation.js'
+import { isRead, isReadOnly, partsOf, placeOf } from '../operation.js'
 import type { Clock } from './clock.js'
 import type { Connection } from './connection.js'
 import { Debts } from './debts.js'
@@ -12,9 +12,10 @@ import { committed } from './request.js'
 import { Room } from './room.js'
 import { Session, Stale, Undone } from './session.js'
 import { remember } from './settings.js'
+import { isSevered, Severed } from './severed.js'
 import type { Owed } from './shelf.js'
 
-/** How often a transaction is begun anew because the connection was closed in between. */
+/** How often a transaction is begun anew because the connection was closed in between, or during it. */
 const ATTEMPTS = 3
 
 /** Is shown each session right before its transaction commits, and once it has. */
@@ -49,7 +50,7 @@ export class Performer {
 
   /** One operation in a transaction of its own, which fails as a whole. */
   async one(operation: Operation): Promise<unknown> {
-    const transact = (isBare: boolean) => this.#transact([operation], isBare)
+    const transact = (isBare: boolean) => this.#repeatedly([operation], isBare)
     const [reply] = await transact(false).catch((error: unknown) => {
       if (fullness(error) && onlyRemove([operation])) return transact(true)
       throw error
@@ -66,9 +67,10 @@ export class Performer {
     let steps: AsyncGenerator<void> | undefined
     for (;;) {
       try {
-        return await this.#transact(operations, isBare, ahead)
+        return await this.#repeatedly(operations, isBare, ahead)
       } catch (error) {
         if (error instanceof Undone) return this.#around(operations, error, room)
+        if (error instanceof Severed && error.isUncertain) return this.#afterwards(operations, error)
         const face = isRead ? undefined : fullness(error)
         if (face && removes && !isBare) {
           isBare = true
@@ -95,6 +97,39 @@ export class Performer {
     return replies
   }
 
+  /** What was severed before its commit has written nothing, and what only deletes what has expired may do it twice. */
+  async #repeatedly(operations: Operation[], isBare: boolean, ahead?: Ahead): Promise<Reply[]> {
+    const mayRepeat = operations.every((operation) => isRead(operation) || operation.verb === 'sweep')
+    let isGiven = false
+    const give: Ahead | undefined =
+      ahead &&
+      ((items) => {
+        isGiven = true
+        ahead(items)
+      })
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#transact(operations, isBare, give)
+      } catch (error) {
+        if (!(error instanceof Severed) || (error.isUncertain && !mayRepeat)) throw error
+        // What was given ahead must not be given twice: whoever has it asks again.
+        if (isGiven) throw new Severed(true, error.cause)
+        if (attempt === ATTEMPTS) throw error.isUncertain ? error : error.cause
+      }
+    }
+  }
+
+  /** The commit was under way: what only reads is asked again, and nobody knows what became of the rest. */
+  async #afterwards(operations: Operation[], { cause }: Severed): Promise<Reply[]> {
+    const reads = operations.filter(isRead)
+    const answers = reads.length < operations.length ? await this.perform(reads) : []
+    const sentence = 'the browser closed the database before the answer came: read, and do it again if need be.'
+    return operations.map((operation) => {
+      const answer = isRead(operation) ? answers[reads.indexOf(operation)] : undefined
+      return answer ?? refusal(fail('lost', placeOf(operation), sentence, cause), placeOf(operation))
+    })
+  }
+
   async #transact(operations: Operation[], isBare: boolean, ahead?: Ahead): Promise<Reply[]> {
     const names = new Set(operations.flatMap(partsOf).map((operation) => operation.collection))
     const shapes = this.#shape.collections.filter(({ name }) => names.has(name))
@@ -104,13 +139,16 @@ export class Performer {
     const session = new Session(transaction, shapes, this.#clock, { isBare, owed })
     const done = committed(transaction)
     const known = this.#knowledge.of(transaction.db)
+    let isCommitting = false
     try {
       // A transaction that has ended leaves no request to wait for.
       const replies = await Promise.race([session.run(operations, known.assume(names), ahead), done.then(never)])
       this.#observer.committing(session)
       transaction.commit()
+      isCommitting = true
       // What was read is true already; what was written is not before it is committed.
       if (mode === 'readwrite') await done
+      isCommitting = false
       known.learn(session.shelves)
       // What was told of the dead has to last; when the disk is full, telling it is more important.
       if (session.unsettled.length > 0) await this.#remember(session).catch(() => undefined)
@@ -120,6 +158,7 @@ export class Performer {
     } catch (error) {
       known.forget(names)
       this.#debts.add(owed)
+      if (isSevered(transaction, error)) throw new Severed(isCommitting, error)
       if (!(error instanceof Stale)) return await abort(transaction, done, error)
       await abort(transaction, done, error).catch(() => undefined)
       return this.#transact(operations, isBare, ahead)

@@ -9,17 +9,14 @@ greet()
 /** Says hello, once it holds a lock for life: the page notices a worker's death by its lock, for no event tells. */
 function greet(): void {
   const locks = globalThis.navigator?.locks
-  if (!locks) return say({ mayfly: 'hello', protocol: PROTOCOL })
+  const hello: Hello = { mayfly: 'hello', protocol: PROTOCOL, url: location.href }
+  if (!locks) return globalThis.postMessage(hello)
   const alive = `mayfly-alive:${crypto.getRandomValues(new Uint32Array(4)).join('-')}`
   const forLife = new Promise<never>(() => undefined)
   locks
     .request(alive, () => {
-      say({ mayfly: 'hello', protocol: PROTOCOL, alive })
+      globalThis.postMessage({ ...hello, alive })
       return forLife
     })
-    .catch(() => say({ mayfly: 'hello', protocol: PROTOCOL }))
-}
-
-function say(hello: Hello): void {
-  globalThis.postMessage(hello)
+    .catch(() => globalThis.postMessage(hello))
 }

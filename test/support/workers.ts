@@ -1,13 +1,17 @@
 import type { StoreOptions } from 'mayfly'
 
-/** Where a project's tests have the engine: on this thread, in the package's own worker, in one that the test makes. */
-export type Place = 'here' | 'worker' | 'own worker'
+/**
+ * Where a project's tests have the engine: on this thread, there over a database in memory, in the package's own worker,
+ * in one that the test makes.
+ */
+export type Place = 'here' | 'memory' | 'worker' | 'own worker'
 
 const workers = new Set<Worker>()
 let clock: number | undefined
 
 export function engineOptions(place: Place): StoreOptions {
   if (place === 'here') return { worker: false }
+  if (place === 'memory') return { worker: false, fallback: 'memory' }
   return place === 'worker' ? {} : { worker: ownWorker }
 }
 

@@ -202,14 +202,14 @@ describe('a worker', () => {
     vi.useRealTimers()
   })
 
-  test('that falls silent is noticed where no lock tells of its death', async () => {
+  test('that falls silent, with nobody to tell of its death, is given up while somebody waits', async () => {
     const workers = [new PortWorker(), new PortWorker()]
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const { items, store } = open(workers)
     await store.ready
     workers[0]!.postMessage = () => undefined
     const calls = Promise.allSettled([items.upsert({ id: 'a' }), items.get('a')])
-    await vi.advanceTimersByTimeAsync(10_000)
+    await vi.advanceTimersByTimeAsync(25_000)
     vi.useRealTimers()
     expect(await calls).toMatchObject([{ reason: { code: 'lost' } }, { status: 'fulfilled', value: undefined }])
   })
@@ -223,7 +223,7 @@ describe('a worker', () => {
     const held: Parameters<typeof send>[0][] = []
     worker.postMessage = (message) => void (message.path?.[0] === 'run' ? held.push(message) : send(message))
     const reading = items.get('a')
-    for (let second = 0; second < 20; second++) {
+    for (let second = 0; second < 60; second++) {
       await vi.advanceTimersByTimeAsync(1000)
       // The channel's own time is real.
       for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
@@ -232,6 +232,66 @@ describe('a worker', () => {
     for (const message of held) send(message)
     expect(await reading).toBeUndefined()
     expect(worker.calls('ping').length).toBeGreaterThan(2)
+  })
+
+  test('is not given up by a page that was asleep itself', async () => {
+    const worker = new PortWorker()
+    const terminate = vi.spyOn(worker, 'terminate')
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const { items, store } = open([worker])
+    await store.ready
+    const send = worker.postMessage.bind(worker)
+    const held: Parameters<typeof send>[0][] = []
+    worker.postMessage = (message) => void held.push(message)
+    const reading = items.get('a')
+    // Every look of this page comes half a minute late, as in a tab that is hidden or a machine that sleeps.
+    for (let look = 0; look < 30; look++) {
+      const late = performance.now() + 30_000
+      vi.spyOn(performance, 'now').mockReturnValue(late)
+      await vi.advanceTimersByTimeAsync(1000)
+    }
+    vi.mocked(performance.now).mockRestore()
+    vi.useRealTimers()
+    expect(terminate).not.toHaveBeenCalled()
+    for (const message of held) send(message)
+    expect(await reading).toBeUndefined()
+  })
+
+  test('cut off from the database is replaced, and nothing that was asked of it is lost', async () => {
+    const workers = [new PortWorker(), new PortWorker()]
+    const { items, store } = open(workers)
+    await store.ready
+    await items.upsert({ id: 'kept' })
+    const events: string[] = []
+    store.on('recreated', () => events.push('recreated'))
+    store.on('reconnected', () => events.push('reconnected'))
+    const results: string[] = []
+    items.query().subscribe((found) => results.push(found.map(({ id }) => id).join()))
+    await vi.waitFor(() => expect(results).toEqual(['kept']))
+    // From now on the connection is refused, and so is every new one, until another worker takes over.
+    const lost = () => new DOMException('Connection to Indexed Database server lost. Refresh the page', 'UnknownError')
+    const terminate = vi.spyOn(workers[0]!, 'terminate')
+    const isGone = () => terminate.mock.calls.length > 0
+    const begin = IDBDatabase.prototype.transaction
+    vi.spyOn(IDBDatabase.prototype, 'transaction').mockImplementation(function (this: IDBDatabase, ...args) {
+      if (isGone()) return begin.apply(this, args)
+      throw new DOMException('The connection is closing.', 'InvalidStateError')
+    })
+    const open_ = IDBFactory.prototype.open
+    vi.spyOn(IDBFactory.prototype, 'open').mockImplementation(function (this: IDBFactory, ...args) {
+      if (isGone()) return open_.apply(this, args)
+      throw lost()
+    })
+    const outcomes = await Promise.allSettled([
+      items.upsert({ id: 'written' }),
+      items.get('kept'),
+      items.query().count(),
+    ])
+    expect(outcomes).toMatchObject([{ value: { id: 'written' } }, { value: { id: 'kept' } }, { value: 2 }])
+    expect(isGone()).toBe(true)
+    await vi.waitFor(() => expect(results.at(-1)).toBe('kept,written'))
+    expect(events).toEqual(['reconnected'])
+    vi.restoreAllMocks()
   })
 
   test('closes when the store does, and destroys what it kept', async () => {

@@ -1,0 +1,31 @@
+import { MARKER } from './layout.js'
+import { isServerLost } from './obstacle.js'
+
+/** What is said of a transaction whose connection the browser has closed. */
+const NAMES = new Set(['AbortError', 'InvalidStateError', 'UnknownError', 'TransactionInactiveError'])
+
+/** The browser has closed the connection by force, in the middle of a transaction. */
+export class Severed extends Error {
+  /** The commit had been asked for, so nobody knows what became of it. Before that, nothing was written. */
+  readonly isUncertain: boolean
+
+  constructor(isUncertain: boolean, cause: unknown) {
+    super('The browser closed the connection.', { cause })
+    this.isUncertain = isUncertain
+  }
+}
+
+/** Whether it was the end of the connection that a transaction failed of. */
+export function isSevered({ db }: IDBTransaction, error: unknown): boolean {
+  return isServerLost(error) || (NAMES.has(String((error as Partial<Error>)?.name)) && isClosed(db))
+}
+
+/** Nothing says so, but that a connection refuses to begin anything. */
+function isClosed(database: IDBDatabase): boolean {
+  try {
+    database.transaction(MARKER)
+    return false
+  } catch (error) {
+    return (error as Error).name === 'InvalidStateError'
+  }
+}
