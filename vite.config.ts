@@ -96,7 +96,7 @@ export default defineConfig({
           name: 'memory',
           environment: 'node',
           // The others reach into IndexedDB, of which there is none here.
-          exclude: ['test/!(ttl|verbs|queries|live|refused).test.ts', 'test/{fetch,wire,generated}/**'],
+          exclude: ['test/!(ttl|verbs|queries).test.ts', 'test/{fetch,wire,generated}/**'],
           setupFiles: ['test/support/real.ts'],
           provide: { engine: 'memory', runs: Math.ceil(runs * 0.12) },
         },

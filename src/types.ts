@@ -1,5 +1,6 @@
 export type { StoreOptions } from './open.js'
-export type { Atomic, Store, StoreMethods } from './client/store.js'
+export type { Atomic, Persistence, Store, StoreMethods } from './client/store.js'
+export type { StoreEvent } from './client/continuity.js'
 export type { AtomicCollection } from './client/atomic.js'
 export type { ChangeOf, Collection, Stats } from './client/collection.js'
 export type { WriteOptions } from './client/make.js'
