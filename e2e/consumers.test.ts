@@ -147,6 +147,29 @@ for (const { name, app: appName, bundle, page: text } of WITHOUT_FILE) {
   })
 }
 
+const IN_MEMORY = [
+  { name: 'vite', bundle: bundleWithVite, page: html() },
+  { name: 'webpack', bundle: bundleWithWebpack, page: html({ script: CLASSIC }) },
+  { name: 'rollup', bundle: bundleWithRollup, page: html() },
+  { name: 'esbuild', bundle: (app: App) => bundleWithEsbuild(app, 'iife'), page: html({ script: CLASSIC }) },
+] as const
+
+for (const { name, bundle, page: text } of IN_MEMORY) {
+  test(`the memory comes along in an app built with ${name}, and is loaded where there is no IndexedDB`, async ({
+    page,
+  }) => {
+    const app = apps.get(name)
+    await app.write({ 'index.html': text, 'main.js': pageScript({ options: "{ worker: false, fallback: 'memory' }" }) })
+    await using site = await serve(await bundle(app), { csp: STRICT })
+    await page.addInitScript(() => Object.defineProperty(globalThis, 'indexedDB', { value: undefined }))
+    const witness = await Witness.of(page)
+    expect(await witness.result(site.url)).toEqual(SHOWN)
+    await witness.workers(0)
+    expect(witness.uncaught).toEqual([])
+    expect(witness.logged).toEqual([])
+  })
+}
+
 test('a service worker bundled as a script runs the engine itself', async ({ page }) => {
   const app = apps.get('esbuild')
   await app.write({
