@@ -22,6 +22,15 @@ export type Stored<T> = WithTtl<T> & {
 /** `_ts` and `_etag` are ignored, so that a document just read can be changed and written back. */
 export type Writable<T> = WithTtl<T> & { readonly _ts?: number; readonly _etag?: string }
 
+/** A document as an earlier version of the app wrote it: its fields are to be looked at before they are believed. */
+export interface Former extends Identified {
+  /** When it was last written. */
+  readonly _ts: number
+  /** Its mark, which another takes the place of. */
+  readonly _etag: string
+  [field: string]: unknown
+}
+
 type Without<T, K extends PropertyKey> = T extends unknown ? { [P in keyof T as Exclude<P, K>]: T[P] } : never
 
 /** A document to create: its `id` is generated when it is left out. */

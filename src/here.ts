@@ -1,4 +1,5 @@
 import type { Store } from './client/store.js'
+import { hear } from './client/migrator.js'
 import { Engine } from './engine/engine.js'
 import { open } from './open.js'
 import type { Allowed, StoreOptions } from './open.js'
@@ -10,5 +11,11 @@ export function openStore<S extends Schema<keyof S>>(
   schema: S & Allowed<S>,
   options: StoreOptions = {},
 ): Store<S> {
-  return open(name, schema, { worker: false, ...options }, async () => Engine)
+  return open(
+    name,
+    schema,
+    { worker: false, ...options },
+    async () => Engine,
+    async () => ({ hear }),
+  )
 }

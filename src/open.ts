@@ -5,8 +5,9 @@ import type { Start } from './client/remote.js'
 import { startWorker } from './client/start.js'
 import { makeStore } from './client/store.js'
 import type { Store, StoreMethods } from './client/store.js'
-import { fail } from './errors.js'
-import type { CollectionShape, Link, Listen, StoreShape } from './protocol.js'
+import type { hear } from './client/migrator.js'
+import { fail, toFailure } from './errors.js'
+import type { CollectionShape, Link, Listen, MigrationEvent, StoreShape } from './protocol.js'
 import type { Schema } from './schema.js'
 
 /** How a store is opened; all of it may be left out. */
@@ -35,6 +36,9 @@ export interface StoreOptions {
 /** Brings the engine to this thread. */
 export type LoadEngine = () => Promise<new (shape: StoreShape, listen: Listen) => Link>
 
+/** Brings what migrates documents, which most pages never need. */
+export type LoadMigrator = () => Promise<{ hear: typeof hear }>
+
 /** Names that mean something else on a store, or on every object. */
 const RESERVED = new Set(
   'ready atomic sweep on export import persistence close destroy then catch finally constructor'.split(' '),
@@ -55,7 +59,13 @@ type Reserved =
 
 export type Allowed<S> = { [K in keyof S]: K extends Reserved ? never : S[K] }
 
-export function open<S>(name: string, schema: object, options: StoreOptions, load: LoadEngine): Store<S> {
+export function open<S>(
+  name: string,
+  schema: object,
+  options: StoreOptions,
+  load: LoadEngine,
+  loadMigrator: LoadMigrator,
+): Store<S> {
   if (typeof name !== 'string' || name === '') {
     throw fail('invalid', {}, 'a store needs a name: a string that is not empty.')
   }
@@ -95,12 +105,25 @@ export function open<S>(name: string, schema: object, options: StoreOptions, loa
     collections.map((collection) => collection.name),
     connect,
     sweep === 'idle',
+    (link, event) => void migrate(schema as Schema, link, event, loadMigrator),
   )
 }
 
 /** Rarely needed, and no part of what a page or a worker loads until then. */
 async function loadMemory() {
   return (await import('./engine/memory.js')).MemoryEngine
+}
+
+async function migrate(schema: Schema, link: Link, event: MigrationEvent, load: LoadMigrator): Promise<void> {
+  try {
+    const migrator = await load()
+    migrator.hear(link, schema[event.migration]!.migration!, event)
+  } catch (cause) {
+    const sentence =
+      'the part of mayfly that migrates documents could not be loaded. Try again when there is a network.'
+    const failure = toFailure(fail('unavailable', { collection: event.migration }, sentence, cause))
+    if ('call' in event) link.answer(event.call, { migrated: [], failure })
+  }
 }
 
 function shapesOf(schema: object): CollectionShape[] {

@@ -14,6 +14,7 @@ const READS: ReadonlySet<Operation['verb']> = new Set([
   'follow',
   'unfollow',
   'heed',
+  'witness',
 ])
 
 /** Whether an operation changes no document, so that it may be asked a second time. */

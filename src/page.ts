@@ -13,7 +13,7 @@ export function openStore<S extends Schema<keyof S>>(
   schema: S & Allowed<S>,
   options: StoreOptions = {},
 ): Store<S> {
-  return open(name, schema, options, loadEngine)
+  return open(name, schema, options, loadEngine, () => import('./client/migrator.js'))
 }
 
 /** The engine is no part of what a page loads unless it is asked to this thread. */

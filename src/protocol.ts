@@ -151,6 +151,7 @@ export type Operation =
   | Verb<'atomic', { operations: Operation[] }>
   | Verb<'sweep', { limit: number; from?: Horizon | undefined; isWhole: boolean }>
   | Verb<'evict', { goal: number; until: number; kept: string[] }>
+  | Verb<'witness'>
 
 /** What a tab has to say when it begins to listen to a collection, or listens for more. */
 export interface Joining {
@@ -177,6 +178,10 @@ export interface CollectionShape {
   /** What may be deleted when the storage is full. */
   evict?: 'soonest'
   maxDocuments?: number
+  /** The version of the documents that this app writes. */
+  version: number
+  /** Whether the page can bring documents of an earlier version to this one. */
+  migrates: boolean
 }
 
 export interface StoreShape {
@@ -195,6 +200,38 @@ export interface Change {
   doc?: Document
 }
 
+/** A document that an earlier version of the app wrote, and that version. */
+export interface Older {
+  doc: Document
+  from: number
+}
+
+/** What has become of the document that had this `_etag`; without one, it is to be deleted. */
+export interface Migrated {
+  id: string
+  etag: string
+  doc?: Draft
+}
+
+/** What has become of the first of the documents that a page was asked to migrate, and why not of more. */
+export interface Answer {
+  migrated: Migrated[]
+  failure?: Failure
+}
+
+/** How far a migration has come, in documents that were looked at. */
+export interface MigrationProgress {
+  /** So many have been gone through. */
+  done: number
+  /** Of so many that were to be when this tab began. */
+  total: number
+}
+
+/** What the page has to do, or to know, because documents of a collection are of an earlier version. */
+export type MigrationEvent =
+  | { migration: string; call: string; documents: Older[] }
+  | { migration: string; progress: MigrationProgress }
+
 /** What the engine says of its own accord. */
 export type EngineEvent =
   /** There is something to delete, or to look for, in so many milliseconds. */
@@ -211,6 +248,7 @@ export type EngineEvent =
   | { generation: string; isInMemory?: true }
   /** The browser has closed the connection by force. */
   | { isLost: true }
+  | MigrationEvent
 
 export type Listen = (event: EngineEvent) => void
 
@@ -223,6 +261,8 @@ export interface Link {
   tidy(budget: number): Promise<Tidied>
   /** Deletes all that has expired, behind the requests; the value is how many that were. */
   sweep(): Promise<Reply>
+  /** Answers the engine's call for a migration. */
+  answer(call: string, answer: Answer): void
   /** Lets go of everything that other tabs may need: the page is about to sleep. The next call wakes it. */
   rest(): void
   close(): Promise<void>
@@ -252,6 +292,7 @@ export interface Wire {
   run(call: number, operations: Operation[]): Promise<Reply[]>
   tidy(budget: number): Promise<Tidied>
   sweep(): Promise<Reply>
+  answer(call: string, answer: Answer): Promise<void>
   close(): Promise<void>
   destroy(): Promise<Reply>
 }

@@ -1,10 +1,10 @@
-import type { Identified, Path } from './document.js'
+import type { Former, Identified, Path, Writable } from './document.js'
 import { fail } from './errors.js'
-import type { CollectionShape, Indexing, IndexShape } from './protocol.js'
+import type { CollectionShape, Indexing, IndexShape, MigrationProgress } from './protocol.js'
 import { isTtl, TTL_RULE } from './ttl.js'
 
 /** How a collection keeps its documents. */
-export interface CollectionOptions {
+export interface CollectionOptions<T extends Identified = Identified> {
   /** Omitted or null: nothing expires. -1: on, without a default. Otherwise seconds. */
   defaultTtl?: number | null | undefined
   /** `'none'`: plain key-value, the fastest to write, without time to live and without indexes. */
@@ -20,6 +20,25 @@ export interface CollectionOptions {
    * what an atomic write writes does not make way for the rest of it.
    */
   maxDocuments?: number | undefined
+  /** Of what version the shape of the documents is: 1 when left out, and one more whenever `migrate` has to do more. */
+  version?: number | undefined
+  /**
+   * Gives a document of an earlier version its present shape, or null to have it deleted; `from` is that version. It
+   * runs once for each, before any call is answered; it must not be async, nor change the id. `_ts` stays as it is, and
+   * so the countdown goes on; the `_etag` is another. When it throws, the opening fails with `invalid`, and the next goes
+   * on from there. A tab with an earlier version of the app that is still open may have read a document in its new shape
+   * and written it back, so that it comes here again: fields that are there already have to be kept. Left out, documents
+   * of every version count as they are.
+   */
+  migrate?: ((old: Former, from: number) => Writable<T> | null) | undefined
+  /** Is told, in the tab that migrates, how many of the documents that are there have been gone through. */
+  onMigrate?: ((progress: MigrationProgress) => void) | undefined
+}
+
+/** @internal What a page needs to migrate documents. */
+export interface Migration {
+  migrate: (old: Former, from: number) => unknown
+  onMigrate?: ((progress: MigrationProgress) => void) | undefined
 }
 
 /** The fields of `T` that may be indexed. */
@@ -33,6 +52,8 @@ export interface CollectionDefinition<T extends Identified> {
   uniqueIndex(...paths: [Indexable<T>, ...Indexable<T>[]]): CollectionDefinition<T>
   /** @internal */
   readonly shape: Omit<CollectionShape, 'name'>
+  /** @internal */
+  readonly migration?: Migration | undefined
   /** Carries the document's type, in a place where a definition of any document is a `CollectionDefinition<never>`. */
   readonly takes?: (doc: T) => void
 }
@@ -41,8 +62,9 @@ export interface CollectionDefinition<T extends Identified> {
 export type Schema<Names extends PropertyKey = string> = { readonly [name in Names]: CollectionDefinition<never> }
 
 /** Describes a collection of documents of type `T`, once: every call on it is typed from here. */
-export function collection<T extends Identified>(options: CollectionOptions = {}): CollectionDefinition<T> {
+export function collection<T extends Identified>(options: CollectionOptions<T> = {}): CollectionDefinition<T> {
   const { defaultTtl = null, indexing = 'consistent', evict, maxDocuments } = options
+  const { version = 1, migrate, onMigrate } = options
   checkDefaultTtl(defaultTtl)
   if (indexing !== 'consistent' && indexing !== 'none') {
     throw fail('invalid', {}, "indexing is 'consistent', which is the default, or 'none'.")
@@ -63,19 +85,28 @@ export function collection<T extends Identified>(options: CollectionOptions = {}
       "nothing expires with indexing: 'none', so nothing makes way: leave that out, or evict and maxDocuments.",
     )
   }
-  return define<T>({
+  checkVersion(version, migrate, onMigrate)
+  const shape = {
     defaultTtl,
     indexing,
     indexes: [],
     ...(evict === undefined ? {} : { evict }),
     ...(maxDocuments === undefined ? {} : { maxDocuments }),
-  })
+    version,
+    migrates: migrate !== undefined,
+  }
+  return define<T>(shape, migrate && { migrate, onMigrate })
 }
 
-function define<T extends Identified>(shape: Omit<CollectionShape, 'name'>): CollectionDefinition<T> {
-  const add = (paths: string[], unique: boolean) => define<T>({ ...shape, indexes: extend(shape, paths, unique) })
+function define<T extends Identified>(
+  shape: Omit<CollectionShape, 'name'>,
+  migration: Migration | undefined,
+): CollectionDefinition<T> {
+  const add = (paths: string[], unique: boolean) =>
+    define<T>({ ...shape, indexes: extend(shape, paths, unique) }, migration)
   return Object.freeze({
     shape,
+    migration,
     index: (...paths: string[]) => add(paths, false),
     uniqueIndex: (...paths: string[]) => add(paths, true),
   })
@@ -98,6 +129,21 @@ function extend({ indexing, indexes }: Omit<CollectionShape, 'name'>, paths: str
   const same = (index: IndexShape) => index.paths.join() === paths.join()
   const isUnique = unique || indexes.some((index) => same(index) && index.unique)
   return [...indexes.filter((index) => !same(index)), { paths, unique: isUnique }]
+}
+
+function checkVersion(version: unknown, migrate: unknown, onMigrate: unknown): void {
+  const isFunction = (value: unknown) => value === undefined || typeof value === 'function'
+  const sentence =
+    !Number.isSafeInteger(version) || (version as number) < 1
+      ? 'version is a whole number, 1 or more.'
+      : !isFunction(migrate) || !isFunction(onMigrate)
+        ? 'migrate and onMigrate are functions.'
+        : migrate !== undefined && version === 1
+          ? 'there is nothing to migrate to version 1: give the collection version: 2, or leave out migrate.'
+          : onMigrate !== undefined && migrate === undefined
+            ? 'onMigrate needs a migrate to tell of.'
+            : undefined
+  if (sentence) throw fail('invalid', {}, sentence)
 }
 
 /** What every browser's IndexedDB takes as a path: names of letters, digits, $ and _, none of them beyond 16 bits. */

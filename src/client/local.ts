@@ -1,5 +1,5 @@
 import { toFailure } from '../errors.js'
-import type { Link, Operation, Reply, Tidied } from '../protocol.js'
+import type { Answer, Link, Operation, Reply, Tidied } from '../protocol.js'
 
 /** An engine on this thread, which is loaded when it is needed. */
 export class Local implements Link {
@@ -27,6 +27,13 @@ export class Local implements Link {
 
   sweep(): Promise<Reply> {
     return this.#engine.then((engine) => engine.sweep()).catch(refusal)
+  }
+
+  answer(call: string, answer: Answer): void {
+    this.#engine.then(
+      (engine) => engine.answer(call, answer),
+      () => undefined,
+    )
   }
 
   rest(): void {

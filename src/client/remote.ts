@@ -1,5 +1,5 @@
 import { fail, toFailure } from '../errors.js'
-import type { Link, Listen, Operation, Reply, StoreShape, Tidied } from '../protocol.js'
+import type { Answer, Link, Listen, Operation, Reply, StoreShape, Tidied } from '../protocol.js'
 import { isRead, placeOf } from '../operation.js'
 import type { Started } from './start.js'
 import { LOST, Thread } from './thread.js'
@@ -63,6 +63,11 @@ export class Remote implements Link {
 
   sweep(): Promise<Reply> {
     return this.#insist((thread) => thread.sweep())
+  }
+
+  /** Another worker than the one that asked does not know the call. */
+  answer(call: string, answer: Answer): void {
+    this.#current?.then((thread) => thread.answer(call, answer)).catch(() => undefined)
   }
 
   rest(): void {

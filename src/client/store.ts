@@ -1,5 +1,5 @@
 import type { Identified } from '../document.js'
-import type { Link, Listen } from '../protocol.js'
+import type { Link, Listen, MigrationEvent } from '../protocol.js'
 import type { CollectionDefinition } from '../schema.js'
 import { atomic } from './atomic.js'
 import type { AtomicCollection } from './atomic.js'
@@ -63,6 +63,7 @@ export function makeStore<S>(
   names: string[],
   connect: (listen: Listen) => Link,
   cleansByItself: boolean,
+  migrate: (link: Link, event: MigrationEvent) => void,
 ): Store<S> {
   const link = connect((event) => hear(event))
   const housekeeping = new Housekeeping(link)
@@ -74,6 +75,7 @@ export function makeStore<S>(
     if ('due' in event) housekeeping.wake(event.due)
     else if ('view' in event) lives.hear(event)
     else if ('changes' in event) feeds.hear(event)
+    else if ('migration' in event) migrate(link, event)
     else if ('generation' in event) {
       if (continuity.opened(event)) feeds.forget()
     } else if ('isLost' in event) reopen()

@@ -1,5 +1,5 @@
 import { wrap } from 'comlink'
-import type { Listen, Notice, Operation, Page, Piece, Reply, StoreShape, Tidied, Wire } from '../protocol.js'
+import type { Answer, Listen, Notice, Operation, Page, Piece, Reply, StoreShape, Tidied, Wire } from '../protocol.js'
 import { fill } from '../receipt.js'
 import { Heartbeat } from './heartbeat.js'
 import type { Started } from './start.js'
@@ -45,8 +45,8 @@ export class Thread {
     // A message that cannot be read would leave a call without its answer.
     worker.addEventListener('messageerror', () => this.stop())
     // Each look at a method of what Comlink wraps makes a new proxy, so there is one look.
-    const { ping, open, run, tidy, sweep, close, destroy } = wrap<Wire>(worker)
-    this.#wire = { ping, open, run, tidy, sweep, close, destroy }
+    const { ping, open, run, tidy, sweep, answer, close, destroy } = wrap<Wire>(worker)
+    this.#wire = { ping, open, run, tidy, sweep, answer, close, destroy }
     const ask = () => void ping().catch(() => undefined)
     this.#heartbeat = new Heartbeat(ask, () => this.stop())
     this.#opened = this.open()
@@ -77,6 +77,10 @@ export class Thread {
 
   sweep(): Promise<Reply> {
     return this.#ask(() => this.#wire.sweep())
+  }
+
+  answer(call: string, answer: Answer): Promise<void> {
+    return this.#race(this.#wire.answer(call, answer))
   }
 
   close(): Promise<void> {

@@ -5,6 +5,7 @@ import type { Entry } from './journal.js'
 import type { Attention, DocumentRecord, Setting } from './life.js'
 import { results } from './request.js'
 import type { Shelf } from './shelf.js'
+import { floorOf, versionOf } from './versions.js'
 
 /** More documents than this are not fetched one by one. */
 const MANY = 200
@@ -91,13 +92,19 @@ function later(a: Horizon, b: Horizon): Horizon {
 export async function heed(shelf: Shelf, since: number, due: number | null): Promise<Heard> {
   const { setting, store, isFollowed } = shelf
   const [entries, next] = await Promise.all([
-    setting.entry > since ? entriesSince(store, since) : [],
+    setting.entry > since ? entriesSince(store, since).then((all) => all.map((one) => current(one, shelf))) : [],
     isFollowed ? nextToTell(shelf) : null,
   ])
   const isGap = since > setting.entry || setting.entry - since > entries.length || since + 1 < setting.keptFrom
   const isKnown = isGap || (await supply(shelf, entries))
   shelf.witness(due)
   return { entry: setting.entry, setting, edge: shelf.edge, entries, isGap: !isKnown || isGap, next }
+}
+
+/** What a tab of an earlier version wrote has been migrated since, which is told by itself. */
+function current(entry: Entry, { shape }: Shelf): Entry {
+  const floor = floorOf(shape)
+  return { ...entry, changes: entry.changes.filter(({ record }) => !record || versionOf(record) >= floor) }
 }
 
 /** Adds the records to entries that have none; false when they are too many. */

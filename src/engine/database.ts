@@ -5,9 +5,11 @@ import type { Hearing } from './connection.js'
 import { EXPIRY_INDEXES, indexName, MARKER, SETTING } from './layout.js'
 import { newSetting } from './life.js'
 import { mark } from './generation.js'
+import type { Setting } from './life.js'
 import { survey } from './kinds.js'
 import { isServerLost, noDatabase, serverLost } from './obstacle.js'
 import { notice, patiently } from './patience.js'
+import { NOBODY, withLevel } from './versions.js'
 
 /**
  * Opens the database, with a store for each collection and an index for each that is declared.
@@ -108,11 +110,17 @@ function isComplete(database: IDBDatabase, { collections }: StoreShape): boolean
 function extend(transaction: IDBTransaction, collection: CollectionShape): void {
   const { db } = transaction
   const isNew = !db.objectStoreNames.contains(collection.name)
-  if (isNew) db.createObjectStore(collection.name).put(newSetting(collection.defaultTtl), SETTING)
+  if (isNew) db.createObjectStore(collection.name).put(settingFor(collection), SETTING)
   const store = transaction.objectStore(collection.name)
   const missing = indexesOf(collection).filter(({ name }) => !store.indexNames.contains(name))
   const added = missing.map(({ name, keyPath, multiEntry }) => store.createIndex(name, keyPath, { multiEntry }))
   if (!isNew) survey(store, added)
+}
+
+/** Nothing in a new collection is of an earlier version. */
+function settingFor({ defaultTtl, version }: CollectionShape): Setting {
+  const setting = newSetting(defaultTtl)
+  return version > 1 ? { ...setting, levels: withLevel(setting.levels, version, NOBODY) } : setting
 }
 
 interface Index {

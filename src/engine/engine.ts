@@ -1,4 +1,4 @@
-import type { Link, Listen, Operation, Reply, StoreShape, Tidied } from '../protocol.js'
+import type { Answer, Link, Listen, Operation, Reply, StoreShape, Tidied } from '../protocol.js'
 import { Alone } from './alone.js'
 import { Audience } from './audience.js'
 import { Clock } from './clock.js'
@@ -10,6 +10,7 @@ import { deleteDatabase, openDatabase } from './database.js'
 import { generationOf } from './generation.js'
 import { Grapevine } from './grapevine.js'
 import type { Hint } from './grapevine.js'
+import { Migrations } from './migrations.js'
 import { Pace } from './pace.js'
 import { Performer, refusal } from './performer.js'
 import { persistently } from './persistence.js'
@@ -19,13 +20,19 @@ import type { Session } from './session.js'
 import type { Shelf } from './shelf.js'
 import { applyDeclared } from './settings.js'
 import { Sweeper } from './sweeper.js'
+import { isChased } from './versions.js'
 
 /** When another tab is deleting, this one looks again after this many milliseconds. */
 const ANOTHER_IS_AT_IT = 500
 
+/** A tab of an earlier version lets so many milliseconds pass between writes while a later one migrates them. */
+const GIVING_WAY = 50
+
 const SYSTEM: Clocks = { wall: () => Date.now(), steady: () => performance.now() }
 
 const DONE: Reply = { ok: true, value: undefined }
+
+type Shelves = Pick<Session, 'shelves'>
 
 interface Batch {
   operations: Operation[]
@@ -41,6 +48,7 @@ export class Engine implements Link {
   readonly #expiring: string[]
   readonly #clock: Clock
   readonly #connection: Connection
+  readonly #migrations: Migrations
   readonly #performer: Performer
   readonly #pace: Pace
   readonly #sweeper: Sweeper
@@ -52,6 +60,8 @@ export class Engine implements Link {
   #working: Promise<void> | undefined
   #tidying: Promise<void> | undefined
   #declared = false
+  /** There was a write that a tab of a later version has to migrate before it can go on. */
+  #givesWay = false
 
   constructor(shape: StoreShape, listen: Listen, clocks = SYSTEM) {
     this.#shape = shape
@@ -59,10 +69,12 @@ export class Engine implements Link {
     this.#clock = new Clock(clocks)
     this.#pace = new Pace(clocks.steady)
     this.#connection = new Connection(shape, (hearing) => this.#open(hearing))
-    this.#performer = new Performer(shape, this.#clock, this.#connection, {
-      committing: (session) => this.#hint(session),
-      committed: (session) => this.#announce(session),
-    })
+    const observer = {
+      committing: (session: Shelves) => this.#hint(session),
+      committed: (session: Shelves) => this.#announce(session),
+    }
+    this.#migrations = new Migrations(shape.name, { clock: this.#clock, send: listen, observer })
+    this.#performer = new Performer(shape, this.#clock, this.#connection, this.#migrations, observer)
     this.#grapevine = new Grapevine(shape.name, (hint) => this.#hear(hint))
     this.#presence = new Presence(shape.name)
     this.#audience = new Audience(this.#presence, {
@@ -108,6 +120,10 @@ export class Engine implements Link {
     return sweeping
   }
 
+  answer(call: string, answer: Answer): void {
+    this.#migrations.answer(call, answer)
+  }
+
   /** What others do while this tab sleeps will not be heard, so everything has to be looked at afterwards. */
   rest(): void {
     this.#sweeper.forget()
@@ -143,9 +159,9 @@ export class Engine implements Link {
     await work
   }
 
-  /** Counting takes note of what has expired, so that a clock that steps back before the next start does not undo it. */
+  /** This takes note of what has expired, so that a clock that steps back before the next start does not undo it. */
   async #witness(): Promise<void> {
-    await this.#performer.perform(this.#expiring.map((collection) => ({ verb: 'count', collection, question: {} })))
+    await this.#performer.perform(this.#expiring.map((collection) => ({ verb: 'witness', collection })))
   }
 
   async destroy(): Promise<Reply> {
@@ -159,6 +175,8 @@ export class Engine implements Link {
     while (this.#waiting.length > 0) {
       // While the database is being opened, more operations may join the batch.
       const failure = await this.#connection.get().then(() => undefined, refusal)
+      if (this.#givesWay) await new Promise((resolve) => setTimeout(resolve, GIVING_WAY))
+      this.#givesWay = false
       const batches = this.#waiting.splice(0)
       const asked = batches.flatMap((batch) => batch.operations)
       const ahead = asked.length === 1 ? batches[0]!.ahead : undefined
@@ -186,7 +204,7 @@ export class Engine implements Link {
    * The other tabs hear of it before the commit: this tab may be gone right after. Whoever looks at once waits for the
    * transaction to end, and finds nothing where it was undone.
    */
-  #hint({ shelves }: Session): void {
+  #hint({ shelves }: Shelves): void {
     for (const { shape, due, entry } of shelves) {
       if (entry) this.#grapevine.tellEntry(shape.name, entry.number)
       if (due < Infinity) this.#grapevine.tellExpiry(shape.name, due, this.#clock.now())
@@ -194,10 +212,13 @@ export class Engine implements Link {
   }
 
   /** What was committed may expire earlier than anything that was known. */
-  #announce({ shelves }: Session): void {
+  #announce({ shelves }: Shelves): void {
     this.#sweeper.remind()
     this.#audience.remind()
-    for (const { shape, due } of shelves) if (due < Infinity) this.#sweeper.note(shape.name, due)
+    for (const { shape, setting, due, now, writable } of shelves) {
+      this.#givesWay ||= writable && isChased(setting, shape.version, now)
+      if (due < Infinity) this.#sweeper.note(shape.name, due)
+    }
     this.#audience.committed(shelves)
   }
 
@@ -218,7 +239,7 @@ export class Engine implements Link {
         const severed = () => state.inUse && this.#listen({ isLost: true })
         const attempt = () => openDatabase(this.#shape, { ...hearing, gone, severed })
         database = await persistently(attempt, hearing.isWanted)
-        await this.#declare(database)
+        await this.#declare(database, hearing)
         const generation = await generationOf(database)
         state.inUse = true
         if (state.gone && hearing.isWanted()) continue
@@ -233,7 +254,7 @@ export class Engine implements Link {
   }
 
   /** Once: a tab that merely reconnects must not undo what another has set meanwhile. */
-  async #declare(database: IDBDatabase): Promise<void> {
+  async #declare(database: IDBDatabase, hearing: Omit<Hearing, 'severed'>): Promise<void> {
     if (this.#declared) return
     const see = (shelf: Shelf) => {
       this.#audience.opened(shelf)
@@ -241,6 +262,7 @@ export class Engine implements Link {
     }
     const applied = await applyDeclared(database, this.#shape.collections, this.#clock, see)
     for (const { shape, entry } of applied) if (entry) this.#grapevine.tellEntry(shape.name, entry.number)
+    await this.#migrations.open(this.#shape.collections, database, hearing)
     this.#declared = true
   }
 }

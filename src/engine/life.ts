@@ -10,6 +10,8 @@ export interface DocumentRecord {
   doc: Document
   expiresAt?: number
   inheritsFrom?: number
+  /** The version of the app's documents that this one is of; 1 where it does not say. */
+  version?: number
 }
 
 /** A collection's time-to-live setting, kept beside its documents. */
@@ -34,6 +36,16 @@ export interface Setting {
   told: Horizon
   /** How many records there are, dead or alive, where somebody has to know. */
   held?: number | undefined
+  /** By version: which documents may be of an earlier one. Where a version is missing, the next higher one tells. */
+  levels: Readonly<Record<string, Behind>>
+}
+
+/** Documents that may be of an earlier version: those whose ids come after one, unless it is null, and some others. */
+export interface Behind {
+  after: string | null
+  ids: readonly string[]
+  /** When a tab has last migrated any. */
+  at?: number
 }
 
 /** What a tab wants to hear of: what changes do to results, or every change by itself. */
@@ -64,6 +76,7 @@ export function newSetting(defaultTtl: number | null): Setting {
     entry: 0,
     keptFrom: 1,
     told: NOTHING,
+    levels: {},
   }
 }
 

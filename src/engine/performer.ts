@@ -8,9 +8,10 @@ import { Debts } from './debts.js'
 import type { Ahead } from './find.js'
 import { full, fullness, onlyRemove } from './fullness.js'
 import { Knowledge } from './knowledge.js'
+import type { Migrations } from './migrations.js'
 import { committed } from './request.js'
 import { Room } from './room.js'
-import { Session, Stale, Undone } from './session.js'
+import { Outdated, Session, Stale, Undone } from './session.js'
 import { remember } from './settings.js'
 import { isSevered, Severed } from './severed.js'
 import type { Owed } from './shelf.js'
@@ -29,14 +30,16 @@ export class Performer {
   readonly #shape: StoreShape
   readonly #clock: Clock
   readonly #connection: Connection
+  readonly #migrations: Migrations
   readonly #observer: Observer
   readonly #knowledge = new Knowledge()
   readonly #debts = new Debts()
 
-  constructor(shape: StoreShape, clock: Clock, connection: Connection, observer: Observer) {
+  constructor(shape: StoreShape, clock: Clock, connection: Connection, migrations: Migrations, observer: Observer) {
     this.#shape = shape
     this.#clock = clock
     this.#connection = connection
+    this.#migrations = migrations
     this.#observer = observer
   }
 
@@ -119,6 +122,18 @@ export class Performer {
     }
   }
 
+  /** Nothing is done before the documents are of this app's version; a tab of an earlier one may write more at any time. */
+  async #transact(operations: Operation[], isBare: boolean, ahead?: Ahead): Promise<Reply[]> {
+    for (;;) {
+      try {
+        return await this.#attempt(operations, isBare, ahead)
+      } catch (error) {
+        if (!(error instanceof Outdated)) throw error
+        await this.#migrations.run(error.shapes, (name, mode) => this.#begin([name], mode))
+      }
+    }
+  }
+
   /** The commit was under way: what only reads is asked again, and nobody knows what became of the rest. */
   async #afterwards(operations: Operation[], { cause }: Severed): Promise<Reply[]> {
     const reads = operations.filter(isRead)
@@ -130,7 +145,7 @@ export class Performer {
     })
   }
 
-  async #transact(operations: Operation[], isBare: boolean, ahead?: Ahead): Promise<Reply[]> {
+  async #attempt(operations: Operation[], isBare: boolean, ahead?: Ahead): Promise<Reply[]> {
     const names = new Set(operations.flatMap(partsOf).map((operation) => operation.collection))
     const shapes = this.#shape.collections.filter(({ name }) => names.has(name))
     const mode = operations.every(isReadOnly) ? 'readonly' : 'readwrite'
@@ -161,7 +176,7 @@ export class Performer {
       if (isSevered(transaction, error)) throw new Severed(isCommitting, error)
       if (!(error instanceof Stale)) return await abort(transaction, done, error)
       await abort(transaction, done, error).catch(() => undefined)
-      return this.#transact(operations, isBare, ahead)
+      return this.#attempt(operations, isBare, ahead)
     }
   }
 

@@ -6,7 +6,7 @@ import type { Clocks } from './clock.js'
 import { cut, pieces } from './cut.js'
 import { Engine } from './engine.js'
 
-const METHODS = ['ping', 'open', 'run', 'tidy', 'sweep', 'close', 'destroy'] satisfies (keyof Wire)[]
+const METHODS = ['ping', 'open', 'run', 'tidy', 'sweep', 'answer', 'close', 'destroy'] satisfies (keyof Wire)[]
 
 /** Puts an engine at the end of a wire. */
 export function serve(endpoint: Endpoint, clocks?: Clocks): void {
@@ -28,6 +28,7 @@ export function serve(endpoint: Endpoint, clocks?: Clocks): void {
     },
     tidy: (budget) => engine.tidy(budget),
     sweep: () => engine.sweep(),
+    answer: async (call, answer) => engine.answer(call, answer),
     close: () => engine.close(),
     destroy: () => engine.destroy(),
   }

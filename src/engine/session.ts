@@ -10,6 +10,7 @@ import { Shelf } from './shelf.js'
 import type { Owed } from './shelf.js'
 import { isKeyed, needs, overwrites, verbs } from './verbs.js'
 import type { KeyedOperation } from './verbs.js'
+import { isBehind, isIndifferent } from './versions.js'
 import { wholes } from './whole.js'
 
 /** Says that a transaction has to be undone, because one of its operations could be made in part only. */
@@ -33,6 +34,16 @@ export interface Terms {
   isBare: boolean
   /** What those who listen have still to be told, by collection. */
   owed: ReadonlyMap<string, Owed>
+}
+
+/** Says that documents have to be migrated before anything else. */
+export class Outdated extends Error {
+  readonly shapes: CollectionShape[]
+
+  constructor(shapes: CollectionShape[]) {
+    super('There are documents of an earlier version.')
+    this.shapes = shapes
+  }
 }
 
 /** Operations in one transaction, in order, each with a reply of its own. */
@@ -70,6 +81,7 @@ export class Session {
   }
 
   async #answerAll(stretches: Operation[][], ahead?: Ahead): Promise<Reply[]> {
+    if (!stretches.flat().every(isIndifferent)) this.#checkVersions()
     for (const shelf of this.#shelves.values()) await prepare(shelf)
     const replies: Reply[] = []
     for (const [at, stretch] of stretches.entries()) {
@@ -87,6 +99,11 @@ export class Session {
   /** What must still be stored before the replies may go out, when the transaction could only read. */
   get unsettled(): Shelf[] {
     return this.shelves.filter((shelf) => shelf.dirty)
+  }
+
+  #checkVersions(): void {
+    const behind = this.shelves.filter(({ setting, shape }) => isBehind(setting, shape))
+    if (behind.length > 0) throw new Outdated(behind.map(({ shape }) => shape))
   }
 
   #fetch(stretch: Operation[]): Promise<void>[] {

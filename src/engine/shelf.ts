@@ -8,6 +8,7 @@ import { expiry, horizon, isAhead, isDead, newSetting, NOTHING } from './life.js
 import type { DocumentRecord, Setting } from './life.js'
 import { result, results } from './request.js'
 import { isSame } from './same.js'
+import { noteBehind } from './versions.js'
 
 /** How many records are asked for before the first are waited for. */
 const AT_ONCE = 10_000
@@ -216,19 +217,31 @@ export class Shelf {
     }
   }
 
+  /** Takes note of a record that was found by other means than its id. */
+  see(record: DocumentRecord): void {
+    this.#known.set(record.doc.id, record)
+  }
+
   put(record: DocumentRecord): void {
+    this.keep(record)
+    this.note({ type: 'upsert', id: record.doc.id, record })
+  }
+
+  /** Stores a record of which nobody is told. */
+  keep(record: DocumentRecord): void {
     const { id } = record.doc
     // Of two clocks one was wrong. What the other had buried must not, one day, bury this document.
     if (isAhead(this.setting, this.now)) this.alter({ ...this.setting, dead: NOTHING, since: this.now })
     this.#paths ??= indexedPaths(this.store)
     const kinds = withKinds(this.setting.kinds, this.#paths, record.doc)
     if (kinds !== this.setting.kinds) this.alter({ ...this.setting, kinds })
+    const levels = noteBehind(this.setting.levels, record)
+    if (levels !== this.setting.levels) this.alter({ ...this.setting, levels })
     this.store.put(record, id)
     // Where no limit is kept, nobody has looked whether there is one already.
     if (this.shape.maxDocuments === undefined) this.held = undefined
     else if (this.held !== undefined && !this.holds(id)) this.held++
     this.#known.set(id, record)
-    this.note({ type: 'upsert', id, record })
     this.due = Math.min(this.due, expiry(record, this.setting) ?? Infinity)
   }
 

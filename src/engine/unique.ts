@@ -6,6 +6,7 @@ import type { DocumentRecord } from './life.js'
 import { at } from './path.js'
 import { results } from './request.js'
 import type { Shelf } from './shelf.js'
+import { floorOf, versionOf } from './versions.js'
 
 /**
  * Makes sure that a record may hold its unique values. IndexedDB's own `unique` would count the
@@ -18,7 +19,8 @@ export async function claim(shelf: Shelf, record: DocumentRecord): Promise<void>
     const holders = ((await results(requests)) as DocumentRecord[][]).flat()
     for (const holder of holders) {
       const { id } = holder.doc
-      if (id === record.doc.id) continue
+      // What has not been migrated yet has to make its own claim.
+      if (id === record.doc.id || versionOf(holder) < floorOf(shelf.shape)) continue
       if (!isDead(holder, shelf.edge)) {
         const place = { collection: shelf.shape.name, id: record.doc.id }
         throw fail(

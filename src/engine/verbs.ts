@@ -8,6 +8,7 @@ import type { DocumentRecord } from './life.js'
 import { dismiss, leavingFor } from './limit.js'
 import type { Shelf } from './shelf.js'
 import { claim } from './unique.js'
+import { ofVersion, versionOf } from './versions.js'
 
 type Of<Name extends Operation['verb']> = Extract<Operation, { verb: Name }>
 
@@ -45,7 +46,8 @@ export const verbs = {
 
   async touch(shelf: Shelf, { id, ifMatch }: Of<'touch'>) {
     const record = matching(shelf, id, ifMatch)
-    if (record) await save(shelf, structuredClone(record.doc))
+    // The document is as it was, also where a newer version of the app wrote it.
+    if (record) await save(shelf, structuredClone(record.doc), versionOf(record))
     return record !== undefined
   },
 
@@ -123,15 +125,15 @@ async function write(shelf: Shelf, draft: Draft): Promise<DocumentRecord> {
  * With TTL on, a write must carry a valid ttl or none. One that came in while TTL was off counts as
  * absent: it does not stand in the way of a patch of another field, or of a touch.
  */
-function checkTtl({ setting, shape }: Shelf, id: string, ttl: unknown): void {
+export function checkTtl({ setting, shape }: Shelf, id: string, ttl: unknown): void {
   if (setting.defaultTtl === null || ttl === undefined || isTtl(ttl)) return
   const place = { collection: shape.name, id }
   throw fail('invalid', place, `${TTL_RULE}. Leave it out to inherit the collection’s default.`)
 }
 
 /** Every write stamps the document anew, which starts its countdown. */
-async function save(shelf: Shelf, draft: Draft): Promise<DocumentRecord> {
-  const record = stamp(draft, shelf.now, newEtag())
+async function save(shelf: Shelf, draft: Draft, version = shelf.shape.version): Promise<DocumentRecord> {
+  const record = ofVersion(stamp(draft, shelf.now, newEtag()), version)
   if (shelf.shape.indexes.some((index) => index.unique)) await claim(shelf, record)
   const leaving = await leavingFor(shelf, draft.id)
   shelf.put(record)

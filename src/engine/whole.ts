@@ -1,7 +1,7 @@
 import { fail } from '../errors.js'
 import type { Evicted, Explained, Operation, Settings, SweepSlice } from '../protocol.js'
 import { bury } from './attendance.js'
-import { nextExpiry, stats } from './census.js'
+import { countDead, nextExpiry, stats } from './census.js'
 import { count, deadIds } from './count.js'
 import { find, search } from './find.js'
 import type { Ahead } from './find.js'
@@ -31,6 +31,9 @@ export const wholes = {
   count: (shelf: Shelf, { question }: Of<'count'>) => count(shelf, question),
 
   stats,
+
+  /** Takes note of what has expired. */
+  witness: (shelf: Shelf) => countDead(shelf),
 
   settings({ setting, shape }: Shelf): Settings {
     return { defaultTtl: setting.defaultTtl, indexing: shape.indexing }
