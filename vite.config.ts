@@ -31,6 +31,7 @@ const sameThread = [
   'test/cursor.test.ts',
   'test/faults.test.ts',
   'test/full.test.ts',
+  'test/migration-crash.test.ts',
   'test/wire/**',
 ]
 

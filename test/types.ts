@@ -1,6 +1,6 @@
 /** What must compile, and what must not: `tsc` is the judge, and an expected error that is missing is an error. */
 import { collection, MayflyError, openStore } from 'mayfly'
-import type { Collection, Stored, Where } from 'mayfly'
+import type { Collection, Former, MigrationProgress, Stored, Where } from 'mayfly'
 
 interface Order {
   id: string
@@ -56,6 +56,33 @@ collection<Order>({ evict: 'latest' })
 collection<Order>({ maxDocuments: '100' })
 // @ts-expect-error
 collection<Order>({ indexing: 'lazy' })
+
+// What an earlier version wrote is looked at before it is believed; what is given is a document of this one.
+interface Short {
+  id: string
+  total: number
+}
+const toShort = (old: Former, from: number): Short => ({ id: old.id, total: Number(old['total']) + from + old._ts })
+const onMigrate = ({ done, total }: MigrationProgress): void => void (done / total)
+collection<Short>({ version: 2, migrate: toShort, onMigrate }).index('total')
+collection<Short>({ version: 2, migrate: (old) => (old['gone'] === true ? null : { id: old.id, total: 1, ttl: 5 }) })
+collection<Short>({ version: 2, migrate: (old) => ({ ...old, total: 1 }) })
+// @ts-expect-error
+collection<Short>({ version: '2' })
+// @ts-expect-error
+collection<Short>({ version: 2, migrate: (old) => old })
+// @ts-expect-error
+collection<Short>({ version: 2, migrate: (old) => ({ id: old.id, total: old['total'] }) })
+// @ts-expect-error
+collection<Short>({ version: 2, migrate: (old) => ({ id: old.id, total: old.total.length }) })
+// @ts-expect-error
+collection<Short>({ version: 2, migrate: async (old) => ({ id: old.id, total: 1 }) })
+// @ts-expect-error
+collection<Short>({ version: 2, migrate: () => undefined })
+// @ts-expect-error
+collection<Short>({ version: 2, migrate: (old) => ({ id: old.id, total: 1, ttl: '5' }) })
+// @ts-expect-error
+collection<Short>({ version: 2, migrate: toShort, onMigrate: (done: number) => void done })
 
 // A collection cannot be called like a method of the store.
 // @ts-expect-error
