@@ -9,7 +9,8 @@ import type { Ahead } from './find.js'
 import { full, fullness, onlyRemove } from './fullness.js'
 import { Knowledge } from './knowledge.js'
 import type { Migrations } from './migrations.js'
-import { committed } from './request.js'
+import type { DocumentRecord } from './life.js'
+import { committed, result } from './request.js'
 import { Room } from './room.js'
 import { Outdated, Session, Stale, Undone } from './session.js'
 import { remember } from './settings.js'
@@ -134,7 +135,7 @@ export class Performer {
     }
   }
 
-  /** The commit was under way: what only reads is asked again, and nobody knows what became of the rest. */
+  /** Nobody knows what became of a commit: what only reads is asked again. */
   async #afterwards(operations: Operation[], { cause }: Severed): Promise<Reply[]> {
     const reads = operations.filter(isRead)
     const answers = reads.length < operations.length ? await this.perform(reads) : []
@@ -155,9 +156,10 @@ export class Performer {
     const done = committed(transaction)
     const known = this.#knowledge.of(transaction.db)
     let isCommitting = false
+    let replies: Reply[] = []
     try {
       // A transaction that has ended leaves no request to wait for.
-      const replies = await Promise.race([session.run(operations, known.assume(names), ahead), done.then(never)])
+      replies = await Promise.race([session.run(operations, known.assume(names), ahead), done.then(never)])
       this.#observer.committing(session)
       transaction.commit()
       isCommitting = true
@@ -172,11 +174,37 @@ export class Performer {
       return replies
     } catch (error) {
       known.forget(names)
+      if (isSevered(transaction, error)) {
+        const isMade = isCommitting ? await this.#isMade(session) : false
+        if (!isMade) this.#debts.add(owed)
+        if (!isMade) throw new Severed(isMade === undefined, error)
+        this.#observer.committed(session)
+        return replies
+      }
       this.#debts.add(owed)
-      if (isSevered(transaction, error)) throw new Severed(isCommitting, error)
       if (!(error instanceof Stale)) return await abort(transaction, done, error)
       await abort(transaction, done, error).catch(() => undefined)
       return this.#attempt(operations, isBare, ahead)
+    }
+  }
+
+  /** Looks whether a commit that nobody has answered for was made: all of it was when anything was; undefined: who knows. */
+  async #isMade({ shelves }: Session): Promise<boolean | undefined> {
+    const shelf = shelves.find(({ written, removed }) => written ?? removed)
+    const { written, removed } = shelf ?? {}
+    const looked = written ?? removed
+    if (!shelf || !looked) return undefined
+    const { name } = shelf.shape
+    try {
+      const transaction = await this.#begin([name], 'readonly')
+      const { doc } = ((await result(transaction.objectStore(name).get(looked.doc.id))) ??
+        {}) as Partial<DocumentRecord>
+      const isThere = doc?._etag === looked.doc._etag
+      if (removed === looked) return isThere ? false : doc ? undefined : true
+      // Somebody may have written over it since.
+      return isThere || (doc && doc._ts > looked.doc._ts ? undefined : false)
+    } catch {
+      return undefined
     }
   }
 

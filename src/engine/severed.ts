@@ -6,7 +6,7 @@ const NAMES = new Set(['AbortError', 'InvalidStateError', 'UnknownError', 'Trans
 
 /** The browser has closed the connection by force, in the middle of a transaction. */
 export class Severed extends Error {
-  /** The commit had been asked for, so nobody knows what became of it. Before that, nothing was written. */
+  /** The commit had been asked for, and nobody knows what became of it. Otherwise nothing was written. */
   readonly isUncertain: boolean
 
   constructor(isUncertain: boolean, cause: unknown) {

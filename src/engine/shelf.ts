@@ -31,6 +31,9 @@ export class Shelf {
   now = 0
   /** The earliest expiry among what was written here. */
   due = Infinity
+  /** The last record that was stored, and the first that was removed. */
+  written: DocumentRecord | undefined
+  removed: DocumentRecord | undefined
   /** What was entered into the journal. */
   entry: Entry | undefined
   /** How many records there are; known only where a limit is kept. */
@@ -238,6 +241,7 @@ export class Shelf {
     const levels = noteBehind(this.setting.levels, record)
     if (levels !== this.setting.levels) this.alter({ ...this.setting, levels })
     this.store.put(record, id)
+    this.written = record
     // Where no limit is kept, nobody has looked whether there is one already.
     if (this.shape.maxDocuments === undefined) this.held = undefined
     else if (this.held !== undefined && !this.holds(id)) this.held++
@@ -254,6 +258,7 @@ export class Shelf {
   discard(id: string): void {
     if (this.#known.has(id) && !this.#known.get(id)) return
     this.store.delete(id)
+    this.removed ??= this.#known.get(id)
     if (this.held !== undefined) this.held--
     this.#known.set(id, undefined)
   }

@@ -32,6 +32,21 @@ function closeByForce(databases: Set<IDBDatabase>, transaction?: IDBTransaction)
   transaction?.abort()
 }
 
+/** The next commit is made, but the browser closes the connection before it says so. */
+function closeAtCommit(databases: Set<IDBDatabase>): void {
+  const commit = IDBTransaction.prototype.commit
+  const spy = vi.spyOn(IDBTransaction.prototype, 'commit').mockImplementation(function (this: IDBTransaction) {
+    if (this.mode === 'readonly') return commit.call(this)
+    spy.mockRestore()
+    const abort = this.onabort
+    this.oncomplete = () => {
+      closeByForce(databases)
+      abort?.call(this, new Event('abort'))
+    }
+    commit.call(this)
+  })
+}
+
 function listenTo(store: ReturnType<typeof open<typeof schema>>) {
   const told: string[] = []
   store.on('recreated', () => told.push('recreated'))
@@ -51,7 +66,7 @@ describe('a connection that the browser closes by force', () => {
     expect(told).toEqual(['reconnected'])
   })
 
-  test('in the middle of a commit leaves writes lost, repeats reads, and goes on', async () => {
+  test('in the middle of a commit that was not made costs nothing: it is looked up, and done again', async () => {
     const databases = connections()
     const { items } = open(schema)
     await items.upsert({ id: 'a' })
@@ -61,9 +76,38 @@ describe('a connection that the browser closes by force', () => {
       spy.mockRestore()
       closeByForce(databases, this)
     })
-    const outcomes = await Promise.allSettled([items.upsert({ id: 'b' }), items.get('a')])
+    const outcomes = await Promise.allSettled([items.create({ id: 'b' }), items.get('a')])
+    expect(outcomes).toMatchObject([{ value: { id: 'b' } }, { value: { id: 'a' } }])
+    expect(await items.get('b')).toMatchObject({ id: 'b' })
+  })
+
+  test('in the middle of a commit that was made is looked up, and not done again', async () => {
+    const databases = connections()
+    const { items } = open(schema)
+    await items.upsert({ id: 'a' })
+    closeAtCommit(databases)
+    const [made, read] = await Promise.all([items.create({ id: 'b' }), items.get('a')])
+    expect([made.id, read?.id]).toEqual(['b', 'a'])
+    expect((await items.get('b'))?._etag).toBe(made._etag)
+  })
+
+  test('so is a deletion, whether it was made or not', async () => {
+    const databases = connections()
+    const { items } = open(schema)
+    await items.upsertMany([{ id: 'a' }, { id: 'b' }])
+    closeAtCommit(databases)
+    expect(await Promise.all([items.delete('b'), items.get('a')])).toMatchObject([true, { id: 'a' }])
+    expect(await items.getMany(['a', 'b'])).toMatchObject([{ id: 'a' }, undefined])
+  })
+
+  test('in the middle of a commit of which nothing tells leaves writes lost, and repeats reads', async () => {
+    const databases = connections()
+    const { items } = open(schema)
+    await items.upsert({ id: 'a' })
+    closeAtCommit(databases)
+    const outcomes = await Promise.allSettled([items.setDefaultTtl(60), items.get('a')])
     expect(outcomes).toMatchObject([
-      { reason: { name: 'MayflyError', code: 'lost', collection: 'items', id: 'b' } },
+      { reason: { name: 'MayflyError', code: 'lost', collection: 'items' } },
       { value: { id: 'a' } },
     ])
     expect(await items.upsert({ id: 'c' })).toMatchObject({ id: 'c' })
