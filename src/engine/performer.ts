@@ -161,11 +161,12 @@ export class Performer {
       // A transaction that has ended leaves no request to wait for.
       replies = await Promise.race([session.run(operations, known.assume(names), ahead), done.then(never)])
       this.#observer.committing(session)
-      transaction.commit()
-      isCommitting = true
-      // What was read is true already; what was written is not before it is committed.
-      if (mode === 'readwrite') await done
-      isCommitting = false
+      if (mode === 'readwrite') {
+        transaction.commit()
+        isCommitting = true
+        await done
+        isCommitting = false
+      }
       known.learn(session.shelves)
       // What was told of the dead has to last; when the disk is full, telling it is more important.
       if (session.unsettled.length > 0) await this.#remember(session).catch(() => undefined)
