@@ -31,6 +31,16 @@ export function fail(code: ErrorCode, place: Place, sentence: string, cause?: un
   return new MayflyError(code, where ? `${where}: ${sentence}` : sentence, { ...place, cause })
 }
 
+/** What a caller gives may be anything: a getter or a proxy that throws is a bad input like others. */
+export function readable<T>(read: () => T, place: Place = {}): T {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof MayflyError) throw error
+    throw fail('invalid', place, 'what was given cannot be read. Give plain data.', error)
+  }
+}
+
 export function toFailure(error: unknown, place: Place = {}): Failure {
   const known = error instanceof MayflyError ? error : translate(error, place)
   const { code, message, collection, id, cause, remedy } = known as MayflyError & Pick<Failure, 'remedy'>

@@ -36,6 +36,6 @@ export function partsOf(operation: Operation): Operation[] {
 export function placeOf(operation: Operation): { collection?: string; id?: string | undefined } {
   const { collection } = operation
   if (operation.verb === 'atomic') return {}
-  const id = 'id' in operation ? operation.id : 'doc' in operation ? operation.doc.id : undefined
-  return { collection, id }
+  const id = 'id' in operation ? operation.id : 'doc' in operation ? operation.doc?.id : undefined
+  return { collection, id: typeof id === 'string' ? id : undefined }
 }

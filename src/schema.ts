@@ -1,5 +1,5 @@
 import type { Former, Identified, Path, Writable } from './document.js'
-import { fail } from './errors.js'
+import { fail, readable } from './errors.js'
 import type { CollectionShape, Indexing, IndexShape, MigrationProgress } from './protocol.js'
 import { isTtl, TTL_RULE } from './ttl.js'
 
@@ -63,8 +63,8 @@ export type Schema<Names extends PropertyKey = string> = { readonly [name in Nam
 
 /** Describes a collection of documents of type `T`, once: every call on it is typed from here. */
 export function collection<T extends Identified>(options: CollectionOptions<T> = {}): CollectionDefinition<T> {
-  const { defaultTtl = null, indexing = 'consistent', evict, maxDocuments } = options
-  const { version = 1, migrate, onMigrate } = options
+  const { defaultTtl = null, indexing = 'consistent', evict, maxDocuments, ...rest } = readable(() => ({ ...options }))
+  const { version = 1, migrate, onMigrate } = rest
   checkDefaultTtl(defaultTtl)
   if (indexing !== 'consistent' && indexing !== 'none') {
     throw fail('invalid', {}, "indexing is 'consistent', which is the default, or 'none'.")
@@ -122,7 +122,7 @@ function extend({ indexing, indexes }: Omit<CollectionShape, 'name'>, paths: str
       throw fail(
         'invalid',
         {},
-        `${JSON.stringify(path)} cannot be indexed: a path is one or more field names, joined by dots, that could stand after a dot in code.`,
+        `${typeof path === 'string' ? JSON.stringify(path) : 'this'} cannot be indexed: a path is one or more field names, joined by dots, that could stand after a dot in code.`,
       )
     }
   }

@@ -1,6 +1,9 @@
 /** About how many bytes may cross in one message: making it and taking it in must not hold up the page. */
 export const MESSAGE = 300_000
 
+/** How many elements of an array are looked at: it may be said to be billions long. */
+const SAMPLE = 5000
+
 /** About how many bytes a value takes. What lies deep, or is not plain, is guessed. */
 export function weight(value: unknown, depth = 6): number {
   if (typeof value === 'string') return value.length + 8
@@ -9,8 +12,9 @@ export function weight(value: unknown, depth = 6): number {
   if (value instanceof Map || value instanceof Set) return 64 * value.size
   let sum = 16
   if (Array.isArray(value)) {
-    for (const inner of value) sum += weight(inner, depth - 1)
-    return sum
+    const some = value.slice(0, SAMPLE)
+    for (const inner of some) sum += weight(inner, depth - 1)
+    return sum * Math.max(1, value.length / SAMPLE)
   }
   for (const field in value) sum += field.length + weight((value as Record<string, unknown>)[field], depth - 1)
   return sum

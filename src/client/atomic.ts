@@ -1,5 +1,5 @@
 import type { Creatable, Identified, Patch, Writable } from '../document.js'
-import { fail } from '../errors.js'
+import { fail, readable } from '../errors.js'
 import type { Operation } from '../protocol.js'
 import { make } from './make.js'
 import type { WriteOptions } from './make.js'
@@ -27,8 +27,9 @@ export async function atomic(queue: Queue, names: string[], work: (collections: 
   if (typeof work !== 'function') throw fail('invalid', {}, 'atomic() takes a function that makes the writes.')
   const operations: Operation[] = []
   let isOver = false
-  const note = <O extends Operation>(operation: O): O => {
+  const note: Note = (collection, make) => {
     if (isOver) throw fail('closed', {}, 'this atomic write is over: make all its writes before the function returns.')
+    const operation = readable(make, { collection })
     operations.push(operation)
     return operation
   }
@@ -45,14 +46,17 @@ export async function atomic(queue: Queue, names: string[], work: (collections: 
   return (await queue.call(() => ({ verb: 'atomic', collection, operations }))) as unknown[]
 }
 
-function noting(collection: string, note: <O extends Operation>(operation: O) => O): AtomicCollection<Identified> {
+type Note = <O extends Operation>(collection: string, make: () => O) => O
+
+function noting(collection: string, note: Note): AtomicCollection<Identified> {
+  const write = (operation: () => Operation) => void note(collection, operation)
   return Object.freeze({
-    create: (doc: unknown) => note(make.create(collection, doc)).doc.id,
-    upsert: (doc: unknown, options?: WriteOptions) => void note(make.upsert(collection, doc, options)),
-    replace: (doc: unknown, options?: WriteOptions) => void note(make.replace(collection, doc, options)),
+    create: (doc: unknown) => note(collection, () => make.create(collection, doc)).doc.id,
+    upsert: (doc: unknown, options?: WriteOptions) => write(() => make.upsert(collection, doc, options)),
+    replace: (doc: unknown, options?: WriteOptions) => write(() => make.replace(collection, doc, options)),
     patch: (id: string, fields: unknown, options?: WriteOptions) =>
-      void note(make.patch(collection, id, fields, options)),
-    touch: (id: string, options?: WriteOptions) => void note(make.touch(collection, id, options)),
-    delete: (id: string, options?: WriteOptions) => void note(make.delete(collection, id, options)),
+      write(() => make.patch(collection, id, fields, options)),
+    touch: (id: string, options?: WriteOptions) => write(() => make.touch(collection, id, options)),
+    delete: (id: string, options?: WriteOptions) => write(() => make.delete(collection, id, options)),
   })
 }

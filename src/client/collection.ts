@@ -1,4 +1,5 @@
 import type { Creatable, Identified, Patch, Stored, Writable } from '../document.js'
+import { readable } from '../errors.js'
 import type { Change, Document, Operation, Settings, StatsInMs } from '../protocol.js'
 import { checkDefaultTtl } from '../schema.js'
 import type { QueryOptions } from '../where.js'
@@ -171,12 +172,12 @@ export class Collection<T extends Identified> {
   }
 
   #write<R>(make: (collection: string) => Operation): Promise<R> {
-    return this.#queue.call(() => make(this.#name)) as Promise<R>
+    const collection = this.#name
+    return this.#queue.call(() => readable(() => make(collection), { collection })) as Promise<R>
   }
 
   #call<R>(make: (collection: string) => Without<Operation, 'collection'>): Promise<R> {
-    const collection = this.#name
-    return this.#queue.call(() => ({ ...make(collection), collection }) as Operation) as Promise<R>
+    return this.#write((collection) => ({ ...make(collection), collection }) as Operation)
   }
 }
 

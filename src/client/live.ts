@@ -44,8 +44,9 @@ export class Lives {
   /** Returns its own undo. */
   subscribe(collection: string, question: Question, listener: Listener, onError: OnError): () => void {
     this.#queue.checkOpen()
-    if (typeof listener !== 'function')
-      throw fail('invalid', { collection }, 'a subscription needs a function to call.')
+    if (typeof listener !== 'function' || (onError !== undefined && typeof onError !== 'function')) {
+      throw fail('invalid', { collection }, 'a subscription needs a function to call, and perhaps one for failures.')
+    }
     const name = nameOf(collection, question)
     const live = this.#byQuestion.get(name) ?? this.#begin(name, collection, question)
     const subscriber: Subscriber = { listener, onError }

@@ -1,4 +1,4 @@
-import { fail, fromFailure, MayflyError } from '../errors.js'
+import { fail, fromFailure, MayflyError, readable } from '../errors.js'
 import type { Operation, Written } from '../protocol.js'
 import { MESSAGE, weight } from '../weight.js'
 import { checkIterable, toDraft, toIds } from './draft.js'
@@ -49,15 +49,14 @@ export async function writeMany(
   options: ManyOptions = {},
 ): Promise<WrittenMany> {
   queue.checkOpen()
-  checkIterable(docs, collection)
-  checkOptions(options, collection)
-  const list = listOf(docs)
+  const checked = readable(() => checkOptions(options, collection), { collection })
+  const list = readable(() => listOf(docs, collection), { collection })
   return queue.job(async (send) => {
     const failures: MayflyError[] = []
     let written = 0
-    const prepare = (doc: unknown) => toDraft(doc, collection, verb === 'createMany')
+    const prepare = (doc: unknown) => readable(() => toDraft(doc, collection, verb === 'createMany'), { collection })
     const committed = () => written
-    const stopped = await inParts(list, prepare, options, committed, async ({ ready, refused }) => {
+    const stopped = await inParts(list, prepare, checked, committed, async ({ ready, refused }) => {
       const reply = (await ask(send, { verb, collection, docs: ready })) as Written
       written += reply.written
       failures.push(...refused, ...reply.failures.map(fromFailure))
@@ -74,15 +73,15 @@ export async function deleteMany(
   options: ManyOptions = {},
 ): Promise<DeletedMany> {
   queue.checkOpen()
-  const list = toIds(ids, collection)
-  checkOptions(options, collection)
+  const list = readable(() => toIds(ids, collection), { collection })
+  const checked = readable(() => checkOptions(options, collection), { collection })
   return queue.job(async (send) => {
     let deleted = 0
     const committed = () => deleted
     const stopped = await inParts(
       list,
       (id) => id,
-      options,
+      checked,
       committed,
       async ({ ready }) => {
         const found = (await ask(send, { verb: 'deleteMany', collection, ids: ready })) as number
@@ -94,13 +93,24 @@ export async function deleteMany(
 }
 
 /** The list as it is now: what the caller does with it afterwards has no effect. A generator is read as needed. */
-function listOf<T>(items: Iterable<T>): Iterable<T> {
+function listOf<T>(items: Iterable<T>, collection: string): Iterable<T> {
+  checkIterable(items, collection)
   return Array.isArray(items) ? [...items] : items
 }
 
-function checkOptions(options: unknown, collection: string): void {
-  if (typeof options === 'object' && options !== null) return
-  throw fail('invalid', { collection }, 'the options are an object with onProgress or signal.')
+function checkOptions(options: ManyOptions, collection: string): ManyOptions {
+  const { onProgress, signal } = options ?? {}
+  const isOne = typeof options === 'object' && options !== null
+  if (isOne && isCallable(onProgress) && isSignal(signal)) return { onProgress, signal }
+  throw fail('invalid', { collection }, 'the options are an object with onProgress, a function, or signal.')
+}
+
+export function isCallable(value: unknown): boolean {
+  return value === undefined || typeof value === 'function'
+}
+
+export function isSignal(value: unknown): boolean {
+  return value === undefined || typeof Object(value).aborted === 'boolean'
 }
 
 /** As many as make one message. */

@@ -1,5 +1,6 @@
 import type { Stored } from '../document.js'
 import type { Explained, Operation, Question } from '../protocol.js'
+import { fail, readable } from '../errors.js'
 import type { MayflyError } from '../errors.js'
 import type { Listener, Lives } from './live.js'
 import type { Queue } from './queue.js'
@@ -104,11 +105,15 @@ export class Query<T> implements AsyncIterable<Stored<T>> {
   async #find(overrides: Partial<Question> = {}, after?: string): Promise<Page<T> & { isSorted: boolean }> {
     return (await this.#queue.call((): Operation => {
       const { question, ...asked } = this.#ask()
+      if (after !== undefined && typeof after !== 'string') {
+        throw fail('invalid', asked, 'page() takes the `next` of the page before.')
+      }
       return { ...asked, verb: 'find', question: { ...question, ...overrides }, after }
     })) as Page<T> & { isSorted: boolean }
   }
 
   #ask(): { collection: string; question: Question } {
-    return { collection: this.#collection, question: toQuestion(this.#options, this.#collection) }
+    const collection = this.#collection
+    return { collection, question: readable(() => toQuestion(this.#options, collection), { collection }) }
   }
 }

@@ -1,3 +1,4 @@
+import { isEndless } from '../dense.js'
 import { fail } from '../errors.js'
 import type { Conditions, Question } from '../protocol.js'
 
@@ -14,6 +15,7 @@ function isComparable(operand: unknown, around: unknown[]): boolean {
     (operand instanceof Date && !Number.isNaN(operand.getTime())) ||
     (Array.isArray(operand) &&
       !around.includes(operand) &&
+      !isEndless(operand) &&
       operand.every((element) => isComparable(element, [...around, operand])))
   )
 }
@@ -68,7 +70,7 @@ function checkWhere(where: unknown, refuse: (sentence: string) => Error): void {
   if (!isObject(where)) throw refuse('where is an object of conditions by field.')
   for (const [path, condition] of Object.entries(where)) {
     if (path === 'or') {
-      if (!Array.isArray(condition)) throw refuse('or takes an array of alternatives.')
+      if (!Array.isArray(condition) || isEndless(condition)) throw refuse('or takes an array of alternatives.')
       for (const alternative of condition) checkWhere(alternative, refuse)
     } else if (isObject(condition)) {
       checkOperators(path, condition, refuse)

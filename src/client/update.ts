@@ -1,4 +1,4 @@
-import { fail, fromFailure } from '../errors.js'
+import { fail, fromFailure, readable } from '../errors.js'
 import type { Document, Draft, Operation } from '../protocol.js'
 import { checkId, toDraft } from './draft.js'
 import { valueOf } from './queue.js'
@@ -33,7 +33,7 @@ export class Updates {
   add(collection: string, id: string, change: (doc: Document) => unknown): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#queue.checkOpen()
-      checkId(id, collection)
+      readable(() => checkId(id, collection), { collection })
       if (typeof change !== 'function') {
         throw fail(
           'invalid',
@@ -109,7 +109,8 @@ function change(update: Update, doc: Document | undefined): Changed {
   if (!doc)
     throw fail('not-found', { collection, id }, 'there is no such document to update. Use upsert() to write one.')
   const ifMatch = doc._etag
-  const draft = toDraft(update.change(doc), collection, false)
+  const changed = update.change(doc)
+  const draft = readable(() => toDraft(changed, collection, false), { collection, id })
   if (draft.id !== id) {
     throw fail(
       'invalid',

@@ -180,7 +180,10 @@ export class Engine implements Link {
       const batches = this.#waiting.splice(0)
       const asked = batches.flatMap((batch) => batch.operations)
       const ahead = asked.length === 1 ? batches[0]!.ahead : undefined
-      const replies = failure ? asked.map(() => failure) : await this.#perform(asked, ahead)
+      // Whatever goes wrong, those who come later must not wait for ever.
+      const replies = failure
+        ? asked.map(() => failure)
+        : await this.#perform(asked, ahead).catch((error: unknown) => asked.map(() => refusal(error)))
       let at = 0
       for (const { operations, resolve } of batches) {
         resolve(replies.slice(at, (at += operations.length)))

@@ -1,3 +1,4 @@
+import { elements } from '../dense.js'
 import type { Conditions, Document } from '../protocol.js'
 import { compare, isComparable } from './order.js'
 import type { Sortable } from './order.js'
@@ -30,7 +31,7 @@ const operators: Record<string, (operand: unknown) => Test> = {
   startsWith: (operand) => (value) => typeof value === 'string' && value.startsWith(operand as string),
   contains: (operand) => {
     const test = equals(operand)
-    return (value) => Array.isArray(value) && value.some(test)
+    return (value) => Array.isArray(value) && elements(value).some(test)
   },
   exists: (operand) => (value) => (value !== undefined) === operand,
 }

@@ -1,3 +1,5 @@
+import { isDense } from '../dense.js'
+
 /**
  * IndexedDB's order of keys, for the types that have a place in it here: numbers, Dates, strings,
  * arrays. Anything else has none.
@@ -22,8 +24,7 @@ export function isSortable(value: unknown, seen?: Set<unknown>): value is Sortab
       const all = seen ?? new Set()
       if (all.has(value)) return false
       all.add(value)
-      // Array.from, because `every` passes over holes.
-      return Array.from(value as unknown[]).every((element) => isSortable(element, all))
+      return isDense(value as unknown[]) && (value as unknown[]).every((element) => isSortable(element, all))
     }
     default:
       return false
