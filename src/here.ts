@@ -1,3 +1,4 @@
+import * as carrier from './client/carrier.js'
 import type { Store } from './client/store.js'
 import { hear } from './client/migrator.js'
 import { Engine } from './engine/engine.js'
@@ -11,11 +12,6 @@ export function openStore<S extends Schema<keyof S>>(
   schema: S & Allowed<S>,
   options: StoreOptions = {},
 ): Store<S> {
-  return open(
-    name,
-    schema,
-    { worker: false, ...options },
-    async () => Engine,
-    async () => ({ hear }),
-  )
+  const parts = { engine: async () => Engine, carrier: async () => carrier, migrator: async () => ({ hear }) }
+  return open(name, schema, { worker: false, ...options }, parts)
 }

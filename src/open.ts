@@ -4,9 +4,10 @@ import { Remote } from './client/remote.js'
 import type { Start } from './client/remote.js'
 import { startWorker } from './client/start.js'
 import { makeStore } from './client/store.js'
-import type { Store, StoreMethods } from './client/store.js'
+import type { Store, StoreMethods, StoreSetup } from './client/store.js'
+import type { LoadCarrier } from './client/transfer.js'
 import type { hear } from './client/migrator.js'
-import { fail, toFailure } from './errors.js'
+import { fail, readable, toFailure } from './errors.js'
 import type { CollectionShape, Link, Listen, MigrationEvent, StoreShape } from './protocol.js'
 import type { Schema } from './schema.js'
 
@@ -34,10 +35,17 @@ export interface StoreOptions {
 }
 
 /** Brings the engine to this thread. */
-export type LoadEngine = () => Promise<new (shape: StoreShape, listen: Listen) => Link>
+type LoadEngine = () => Promise<new (shape: StoreShape, listen: Listen) => Link>
+
+/** The parts that are not needed by every page. */
+export interface Parts {
+  engine: LoadEngine
+  carrier: LoadCarrier
+  migrator: LoadMigrator
+}
 
 /** Brings what migrates documents, which most pages never need. */
-export type LoadMigrator = () => Promise<{ hear: typeof hear }>
+type LoadMigrator = () => Promise<{ hear: typeof hear }>
 
 /** Names that mean something else on a store, or on every object. */
 const RESERVED = new Set(
@@ -59,17 +67,18 @@ type Reserved =
 
 export type Allowed<S> = { [K in keyof S]: K extends Reserved ? never : S[K] }
 
-export function open<S>(
-  name: string,
-  schema: object,
-  options: StoreOptions,
-  load: LoadEngine,
-  loadMigrator: LoadMigrator,
-): Store<S> {
+export function open<S>(name: string, schema: object, options: StoreOptions, load: Parts): Store<S> {
   if (typeof name !== 'string' || name === '') {
     throw fail('invalid', {}, 'a store needs a name: a string that is not empty.')
   }
-  const { worker, durability = 'relaxed', sweep = 'idle', patience = 5, fallback } = options
+  const collections = readable(() => shapesOf(schema))
+  const {
+    worker,
+    durability = 'relaxed',
+    sweep = 'idle',
+    patience = 5,
+    fallback,
+  } = readable(() => ({ ...checkOptions(options) }))
   if (worker !== undefined && worker !== false && typeof worker !== 'function') {
     throw fail('invalid', {}, 'worker is false, or a function that makes a Worker.')
   }
@@ -85,7 +94,6 @@ export function open<S>(
   if (fallback !== undefined && fallback !== 'memory') {
     throw fail('invalid', {}, "fallback is 'memory', or is left out.")
   }
-  const collections = shapesOf(schema)
   const shape: StoreShape = { name, collections, durability, patience }
   const start: Start = async (stranded) => {
     const inFrame = stranded && (await import('./client/frame.js').catch(() => undefined))
@@ -96,17 +104,26 @@ export function open<S>(
     // What crosses no thread must not be shared all the same.
     const hear: Listen = (event) => listen(structuredClone(event))
     const link =
-      worker === false ? new Local(async () => new (await load())(shape, hear)) : new Remote(shape, start, listen)
+      worker === false
+        ? new Local(async () => new (await load.engine())(shape, hear))
+        : new Remote(shape, start, listen)
     if (!fallback) return link
     return new Local(() => orInMemory(link, shape, async () => new (await loadMemory())(shape, hear)))
   }
-  return makeStore<S>(
+  const setup: StoreSetup = {
     name,
-    collections.map((collection) => collection.name),
-    connect,
-    sweep === 'idle',
-    (link, event) => void migrate(schema as Schema, link, event, loadMigrator),
-  )
+    names: collections.map((one) => one.name),
+    versions: new Map(collections.map((one) => [one.name, one.version])),
+    cleansByItself: sweep === 'idle',
+    loadCarrier: load.carrier,
+    migrate: (link, event) => void migrate(schema as Schema, link, event, load.migrator),
+  }
+  return makeStore<S>(setup, connect)
+}
+
+function checkOptions(options: StoreOptions): StoreOptions {
+  if (typeof options === 'object' && options !== null) return options
+  throw fail('invalid', {}, 'the options of a store are an object.')
 }
 
 /** Rarely needed, and no part of what a page or a worker loads until then. */

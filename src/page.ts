@@ -13,7 +13,8 @@ export function openStore<S extends Schema<keyof S>>(
   schema: S & Allowed<S>,
   options: StoreOptions = {},
 ): Store<S> {
-  return open(name, schema, options, loadEngine, () => import('./client/migrator.js'))
+  const migrator = () => import('./client/migrator.js')
+  return open(name, schema, options, { engine: loadEngine, carrier: loadCarrier, migrator })
 }
 
 /** The engine is no part of what a page loads unless it is asked to this thread. */
@@ -23,5 +24,14 @@ async function loadEngine() {
   } catch (cause) {
     const remedy = 'A service worker cannot load it later: import from mayfly/service-worker there.'
     throw fail('unavailable', {}, `the engine could not be loaded to this thread. ${remedy}`, cause)
+  }
+}
+
+async function loadCarrier() {
+  try {
+    return await import('./client/carrier.js')
+  } catch (cause) {
+    const remedy = 'A service worker cannot load it later: import from mayfly/service-worker there.'
+    throw fail('unavailable', {}, `what export and import need could not be loaded. ${remedy}`, cause)
   }
 }

@@ -149,9 +149,40 @@ export type Operation =
   | Verb<'bury'>
   | Verb<'leave', { tab: string; keeps: boolean }>
   | Verb<'atomic', { operations: Operation[] }>
+  | Verb<'stage', { token: string; part: number } & Incoming>
+  | Verb<'unstage', { token: string; parts: number } & Accepting>
+  | Verb<'discard', { token: string }>
+  | Verb<'restore', Accepting & Incoming>
   | Verb<'sweep', { limit: number; from?: Horizon | undefined; isWhole: boolean }>
   | Verb<'evict', { goal: number; until: number; kept: string[] }>
   | Verb<'witness'>
+
+/** Documents of a file, with the moments at which they were written, in milliseconds. */
+export interface Incoming {
+  docs: Draft[]
+  times: number[]
+}
+
+/** What becomes of a document of a file when there is one with its id. */
+export type OnConflict = 'fail' | 'replace' | 'keep'
+
+/** How documents of a file are taken in. */
+export interface Accepting {
+  onConflict: OnConflict
+  /** Of the documents. */
+  version: number
+}
+
+/** What came of the documents of a file. */
+export interface Restored {
+  imported: number
+  /** Those that had expired, and were left out. */
+  expired: number
+  /** Those that were left out because there was one with their id. */
+  kept: number
+  /** Why the rest was not written. */
+  failure?: Failure
+}
 
 /** What a tab has to say when it begins to listen to a collection, or listens for more. */
 export interface Joining {

@@ -57,6 +57,8 @@ describe('closing', () => {
     const calls: Record<string, () => unknown> = {
       sweep: () => store.sweep(),
       atomic: () => store.atomic(undefined as never),
+      export: () => store.export(undefined),
+      import: () => store.import(undefined as never),
       subscribe: () => query.subscribe(undefined as never),
       get: () => query.get(),
       first: () => query.first(),

@@ -11,6 +11,9 @@ import { Housekeeping } from './housekeeping.js'
 import { Lives } from './live.js'
 import { watchPresence } from './presence.js'
 import { Queue, valueOf } from './queue.js'
+import { exporting, importing } from './transfer.js'
+import type { ExportOptions, Imported, ImportOptions, LoadCarrier } from './transfer.js'
+import type { ImportSource } from './transfer/lines.js'
 import { Updates } from './update.js'
 
 /** Where documents are kept. */
@@ -32,6 +35,16 @@ export interface StoreMethods {
   on(event: StoreEvent, listener: () => void): () => void
   /** Deletes what has expired from the disk, now. */
   sweep(): Promise<{ deleted: number }>
+  /**
+   * All documents that live, as lines of JSON in which every type is kept, page by page as somebody reads. Fails with
+   * `invalid`, naming the document, where one holds what has no place in a file, a CryptoKey for example.
+   */
+  export(options?: ExportOptions): ReadableStream<Uint8Array<ArrayBuffer>>
+  /**
+   * Takes what `export` has made, all of it or nothing. Documents keep their `_ts`, so that they live no longer than
+   * they would have; what has expired is left out. A damaged file is refused with `invalid`, naming the line.
+   */
+  import(source: ImportSource, options?: ImportOptions): Promise<Imported>
   /** Lets what was asked finish, then closes. Every later call fails with `closed`, but for another `close`. */
   close(): Promise<void>
   /** Deletes the store with everything in it, for every tab, and closes it. */
@@ -57,13 +70,22 @@ export interface Atomic<S> {
 /** An open store: its collections by name, and its own methods. */
 export type Store<S> = { readonly [K in keyof S]: Collection<DocumentOf<S[K]>> } & StoreMethods & Atomic<S>
 
+/** @internal */
+export interface StoreSetup {
+  name: string
+  /** Of its collections. */
+  names: string[]
+  /** Of the documents that each writes. */
+  versions: ReadonlyMap<string, number>
+  cleansByItself: boolean
+  loadCarrier: LoadCarrier
+  migrate: (link: Link, event: MigrationEvent) => void
+}
+
 /** Makes the page's side of a store. `connect` reaches the engine, and is told what to do with what it says. */
 export function makeStore<S>(
-  name: string,
-  names: string[],
+  { name, names, versions, cleansByItself, loadCarrier, migrate }: StoreSetup,
   connect: (listen: Listen) => Link,
-  cleansByItself: boolean,
-  migrate: (link: Link, event: MigrationEvent) => void,
 ): Store<S> {
   const link = connect((event) => hear(event))
   const housekeeping = new Housekeeping(link)
@@ -120,6 +142,8 @@ export function makeStore<S>(
     return ended
   }
   const close = () => queue.ended ?? end(() => link.close())
+  const collections = Object.fromEntries(names.map((one) => [one, new Collection<Identified>(one, tools)]))
+  const carried = { name, queue, collections, versions }
   const methods: Omit<StoreMethods & Atomic<S>, typeof Symbol.asyncDispose> = {
     ready,
     persistence,
@@ -129,6 +153,8 @@ export function makeStore<S>(
     },
     atomic: (work: (collections: never) => unknown) => atomic(queue, names, work),
     sweep: async () => ({ deleted: valueOf(await queue.aside(() => link.sweep())) as number }),
+    export: (options) => exporting(carried, loadCarrier, options),
+    import: (source, options) => importing(carried, loadCarrier, source, options),
     close,
     destroy: async () =>
       end(async () => {
@@ -136,10 +162,9 @@ export function makeStore<S>(
         continuity.end()
       }),
   }
-  const collections = names.map((name) => [name, new Collection(name, tools)])
   return Object.freeze({
     ...methods,
-    ...(Object.fromEntries(collections) as object),
+    ...collections,
     // Not every browser has it; without the guard the method would be called "undefined".
     ...(Symbol.asyncDispose ? { [Symbol.asyncDispose]: close } : {}),
   }) as unknown as Store<S>

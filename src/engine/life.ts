@@ -38,6 +38,8 @@ export interface Setting {
   held?: number | undefined
   /** By version: which documents may be of an earlier one. Where a version is missing, the next higher one tells. */
   levels: Readonly<Record<string, Behind>>
+  /** When an import last laid down documents that are on their way in. */
+  staged?: number
 }
 
 /** Documents that may be of an earlier version: those whose ids come after one, unless it is null, and some others. */

@@ -149,9 +149,13 @@ export class Session {
         values.push(reply.value)
         continue
       }
-      const which = `It is number ${step + 1} of ${operations.length}, ${operation.verb}, of an atomic write: none of them was made.`
+      const which =
+        operation.verb === 'unstage'
+          ? 'Nothing was imported.'
+          : `It is number ${step + 1} of ${operations.length}, ${operation.verb}, of an atomic write: none of them was made.`
       const failure = { ...reply.failure, message: `${reply.failure.message} ${which}` }
-      if (step > 0) throw new Undone(at, failure)
+      // Only an import writes something before it fails.
+      if (step > 0 || operation.verb === 'unstage') throw new Undone(at, failure)
       this.#keep([])
       return { ok: false, failure }
     }

@@ -6,6 +6,7 @@ import { NEEDS_INDEX } from './layout.js'
 import { change } from './life.js'
 import { committed } from './request.js'
 import { Shelf } from './shelf.js'
+import { clearStage, isAbandoned } from './staging.js'
 
 /**
  * Applies what the code declares where it differs from what the code declared last time. Otherwise
@@ -24,10 +25,11 @@ export async function applyDeclared(
     if (shape.indexing === 'none' && setting.defaultTtl !== null) {
       throw fail('invalid', { collection: shape.name }, NEEDS_INDEX)
     }
-    if (setting.declared !== shape.defaultTtl) differing.push(shape)
+    if (setting.declared !== shape.defaultTtl || isAbandoned(shelf)) differing.push(shape)
   })
   return visit(database, differing, clock, 'readwrite', (shelf) => {
     const { defaultTtl } = shelf.shape
+    if (isAbandoned(shelf)) clearStage(shelf)
     // Another tab may have been quicker.
     if (shelf.setting.declared === defaultTtl) return
     shelf.alter({ ...change(shelf.setting, defaultTtl, shelf.now), declared: defaultTtl })

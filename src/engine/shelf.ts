@@ -113,7 +113,7 @@ export class Shelf {
   }
 
   note(change: Recorded): void {
-    if (!this.isHeard) return
+    if (!this.isHeard || (this.#isUpheaval && !this.isFollowed)) return
     this.#changes.push(change)
     // Whoever wrote it may change, on this thread, what it was given, before those who listen are told.
     if (change.record) this.#handedOut.add(change.record)

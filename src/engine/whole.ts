@@ -14,12 +14,15 @@ import { result, results } from './request.js'
 import type { Shelf } from './shelf.js'
 import { soonest } from './soonest.js'
 import { weight } from '../weight.js'
+import { clearStage, staging } from './staging.js'
 
 type Of<Name extends Operation['verb']> = Extract<Operation, { verb: Name }>
 
 /** What each operation on a whole collection does. */
 export const wholes = {
   ...listens,
+
+  ...staging,
 
   find: (shelf: Shelf, { question, after }: Of<'find'>, ahead?: Ahead) => find(shelf, question, after, ahead),
 
@@ -60,6 +63,7 @@ export const wholes = {
     }
     shelf.store.delete(everyId())
     shelf.held &&= 0
+    if (shelf.setting.staged !== undefined) clearStage(shelf)
     shelf.shake()
   },
 
