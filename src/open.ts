@@ -98,7 +98,7 @@ export function open<S>(name: string, schema: object, options: StoreOptions, loa
   const start: Start = async (stranded) => {
     const inFrame = stranded && (await import('./client/frame.js').catch(() => undefined))
     const started = await inFrame?.startInFrame(stranded?.url).catch(() => undefined)
-    return started ?? startWorker(worker || undefined)
+    return started ?? startWorker(shape, worker || undefined)
   }
   const connect = (listen: Listen): Link => {
     // What crosses no thread must not be shared all the same.

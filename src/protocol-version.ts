@@ -1,2 +1,2 @@
 /** Both sides of the wire must be of one build: this changes with every change of what crosses it. */
-export const PROTOCOL = 4
+export const PROTOCOL = 5

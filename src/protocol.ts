@@ -300,6 +300,13 @@ export interface Link {
   destroy(): Promise<Reply>
 }
 
+/** The first message to a worker: what the first call is going to be about. */
+export interface Coming {
+  mayfly: 'coming'
+  protocol: number
+  shape: StoreShape
+}
+
 /** The first message of a worker. */
 export interface Hello {
   mayfly: 'hello'

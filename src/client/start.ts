@@ -1,5 +1,5 @@
 import { fail } from '../errors.js'
-import type { Hello, Notice } from '../protocol.js'
+import type { Coming, Hello, Notice, StoreShape } from '../protocol.js'
 import { PROTOCOL } from '../protocol-version.js'
 import { vigil } from './vigil.js'
 
@@ -17,12 +17,12 @@ export interface Started {
 let proven: (() => Promise<Worker>) | undefined
 
 /** Starts a worker: the caller's, or the package's own in whichever way works here. */
-export async function startWorker(make?: () => Worker): Promise<Started> {
-  if (make) return begin(async () => make()).catch((cause: unknown) => refuse([cause]))
+export async function startWorker(shape: StoreShape, make?: () => Worker): Promise<Started> {
+  if (make) return begin(async () => make(), shape).catch((cause: unknown) => refuse([cause]))
   const reasons: unknown[] = []
   for (const way of new Set([proven ?? fromFile, fromFile, fromText])) {
     try {
-      const started = await begin(way)
+      const started = await begin(way, shape)
       proven = way
       return started
     } catch (reason) {
@@ -48,8 +48,10 @@ export async function fromText(Maker = Worker): Promise<Worker> {
   }
 }
 
-export async function begin(way: () => Promise<Worker>): Promise<Started> {
+/** A worker that is told what it will be asked to open need not wait for that while it says hello. */
+export async function begin(way: () => Promise<Worker>, shape?: StoreShape): Promise<Started> {
   const worker = await way()
+  if (shape) worker.postMessage({ mayfly: 'coming', protocol: PROTOCOL, shape } satisfies Coming)
   try {
     return { worker, hello: await greeting(worker) }
   } catch (error) {

@@ -242,8 +242,7 @@ export class Engine implements Link {
         const severed = () => state.inUse && this.#listen({ isLost: true })
         const attempt = () => openDatabase(this.#shape, { ...hearing, gone, severed })
         database = await persistently(attempt, hearing.isWanted)
-        await this.#declare(database, hearing)
-        const generation = await generationOf(database)
+        const [generation] = await Promise.all([generationOf(database), this.#declare(database, hearing)])
         state.inUse = true
         if (state.gone && hearing.isWanted()) continue
         this.#listen({ generation })

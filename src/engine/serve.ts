@@ -1,7 +1,8 @@
 import { expose } from 'comlink'
 import type { Endpoint } from 'comlink'
 import { isDense } from '../dense.js'
-import type { Document, Notice, Operation, Reply, StoreShape, Tidied, Wire } from '../protocol.js'
+import { PROTOCOL } from '../protocol-version.js'
+import type { Coming, Document, EngineEvent, Notice, Operation, Reply, StoreShape, Tidied, Wire } from '../protocol.js'
 import { tear } from '../receipt.js'
 import type { Clocks } from './clock.js'
 import { Customs, isShape, strange } from './customs.js'
@@ -21,14 +22,30 @@ export function serve(endpoint: Endpoint, clocks?: Clocks): void {
   let engine: Engine | undefined
   let customs: Customs | undefined
   let name: string
+  /** Before the page has opened the store it does not listen. */
+  let untold: EngineEvent[] | undefined = []
+  const tell = (event: EngineEvent) => {
+    if (untold) untold.push(event)
+    else post({ mayfly: 'event', event })
+  }
+  const open = async (shape: StoreShape) => {
+    if (!isShape(shape) || (engine && shape.name !== name)) return strange()
+    name = shape.name
+    customs ??= new Customs(shape)
+    engine ??= new Engine(shape, tell, clocks)
+    return engine.open()
+  }
+  endpoint.addEventListener('message', (event: Event) => {
+    const { data } = event as MessageEvent<Partial<Coming> | undefined>
+    if (data?.mayfly === 'coming' && data.protocol === PROTOCOL) void open(data.shape!)
+  })
   const wire: Wire = {
     ping: async () => undefined,
-    async open(shape: StoreShape) {
-      if (!isShape(shape) || (engine && shape.name !== name)) return strange()
-      name = shape.name
-      customs ??= new Customs(shape)
-      engine ??= new Engine(shape, (event) => post({ mayfly: 'event', event }), clocks)
-      return engine.open()
+    open(shape: StoreShape) {
+      const events = untold ?? []
+      untold = undefined
+      for (const event of events) tell(event)
+      return open(shape)
     },
     async run(call: number, operations: Operation[]): Promise<Reply[]> {
       const opened = engine
