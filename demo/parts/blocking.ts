@@ -11,7 +11,7 @@ import { spread } from './examples.js'
 const SIZE = 1000
 const REQUESTS = 50
 
-/** In seconds. The documents expire while the thread is blocked. */
+/** In seconds. The documents begin to expire while the thread is blocked. */
 const LIFETIME = 1.4
 const BLOCKED = 2
 
@@ -31,9 +31,15 @@ export function watchBlocking(): void {
     button.disabled = true
     act(async () => {
       try {
-        write(text, `Writing ${count(SIZE)} documents that live for ${LIFETIME} s …`)
-        const docs = [...spread(SIZE)].map((doc) => ({ ...doc, ttl: LIFETIME }))
+        write(text, `Writing ${count(SIZE)} documents …`)
+        const docs = [...spread(SIZE)].map(({ ttl: _, ...doc }) => doc)
+        const begun = Date.now()
+        await store.scraps.setDefaultTtl(-1)
         await store.scraps.upsertMany(docs)
+        // However long the writing took, the first of them expires that much later from now.
+        await store.scraps.setDefaultTtl((Date.now() - begun) / 1000 + LIFETIME)
+        // A new setting makes the deletion look whether there is anything to do.
+        await pause()
         write(text, 'The main thread is blocked. Nothing on this page moves.')
         await nextFrame()
         await nextFrame()
@@ -58,7 +64,7 @@ async function block(ids: string[]): Promise<Course> {
   // The news of the last slice may still be on its way.
   await nextFrame()
   const slices = recentSlices()
-    .filter(({ to }) => to >= start)
+    .filter(({ from }) => from >= start)
     .map((slice) => ({ ...slice, from: slice.from - start, to: slice.to - start }))
   return { released, answered, slices, done }
 }
