@@ -54,6 +54,11 @@ export function toFailure(error: unknown, place: Place = {}): Failure {
   }
 }
 
+/** What to make of an error of a write: that a document cannot be cloned is its own fault, all else the database's. */
+export function blame(error: unknown, place: Place): unknown {
+  return describe(error).name === 'DataCloneError' ? translate(error, place) : error
+}
+
 export function fromFailure({ cause, ...rest }: Failure): MayflyError {
   if (!cause) return new MayflyError(rest.code, rest.message, rest)
   const original = new Error(cause.message)

@@ -12,9 +12,8 @@ export async function count(shelf: Shelf, question: Question): Promise<number> {
   if (orderBy === undefined && Object.keys(where).length === 0) return (await census(shelf)).live
   const exact = waysFor(shelf, question).find((way) => way.isExact)
   if (!exact) return tally(shelf, question)
-  const all = exact.mayRepeat ? undefined : countKeys(shelf, exact)
-  const dead = await countDead(shelf)
-  if (dead === 0 && all) return all
+  const [dead, all] = await Promise.all([countDead(shelf), exact.mayRepeat ? undefined : countKeys(shelf, exact)])
+  if (dead === 0 && all !== undefined) return all
   const ids = new Set(await keysOf(shelf, exact))
   if (dead > 0) for (const id of await deadIds(shelf)) ids.delete(id)
   return ids.size

@@ -59,7 +59,12 @@ export function deleteDatabase(shape: StoreShape): Promise<void> {
 
 async function isForeign(name: string): Promise<boolean> {
   try {
-    const database = await openDB(name, undefined, { upgrade: (_, __, ___, transaction) => transaction.abort() })
+    const database = await openDB(name, undefined, {
+      upgrade(_, __, ___, transaction) {
+        ignore(transaction.done)
+        transaction.abort()
+      },
+    })
     const isOurs = database.objectStoreNames.contains(MARKER)
     database.close()
     return !isOurs
@@ -78,6 +83,7 @@ async function connect(shape: StoreShape, version: number | undefined, hearing: 
   const database = await openDB(shape.name, version, {
     blocked: hearing.blocked,
     upgrade(upgraded, oldVersion, _, transaction) {
+      ignore(transaction.done)
       hearing.upgrading()
       if (oldVersion === 0) mark(unwrap(upgraded))
       for (const collection of shape.collections) extend(unwrap(transaction), collection)
@@ -94,6 +100,11 @@ async function connect(shape: StoreShape, version: number | undefined, hearing: 
   if (database.objectStoreNames.contains(MARKER)) return unwrap(database)
   database.close()
   throw foreign(shape.name)
+}
+
+/** That it was aborted is heard from the request to open, and from there only. */
+function ignore(done: Promise<void>): void {
+  done.catch(() => undefined)
 }
 
 function isComplete(database: IDBDatabase, { collections }: StoreShape): boolean {

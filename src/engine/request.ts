@@ -1,8 +1,11 @@
 export function result<T>(request: IDBRequest<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
+  const promise = new Promise<T>((resolve, reject) => {
     request.onsuccess = () => resolve(request.result)
     request.onerror = () => reject(request.error)
   })
+  // Of several that were asked for together one may fail before anybody waits for the others.
+  promise.catch(() => undefined)
+  return promise
 }
 
 /**

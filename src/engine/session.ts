@@ -1,4 +1,4 @@
-import { toFailure } from '../errors.js'
+import { MayflyError, toFailure } from '../errors.js'
 import { placeOf } from '../operation.js'
 import type { CollectionShape, Document, Failure, Operation, Reply } from '../protocol.js'
 import type { Clock } from './clock.js'
@@ -67,11 +67,12 @@ export class Session {
     const stretches = split(operations)
     const loaded = Promise.all(this.shelves.map((shelf) => shelf.load(assumed?.get(shelf.shape.name))))
     loaded.catch(() => undefined)
-    const first = this.#fetch(stretches[0]!)
+    const first = Promise.all(this.#fetch(stretches[0]!))
+    first.catch(() => undefined)
     if (!assumed) await loaded
     const isStale = () => loaded.then((each) => each.includes(false))
     try {
-      await Promise.all(first)
+      await first
       const replies = await this.#answerAll(stretches, ahead)
       if (!(await isStale())) return replies
     } catch (error) {
@@ -133,7 +134,8 @@ export class Session {
     try {
       return { ok: true, value: await perform(shelf, operation, give) }
     } catch (error) {
-      if (error instanceof Stale || fullness(error)) throw error
+      // Where the database fails, part of the operation may have been made: all has to be undone.
+      if (!(error instanceof MayflyError)) throw error
       return { ok: false, failure: toFailure(error, placeOf(operation)) }
     }
   }

@@ -1,4 +1,4 @@
-import { fail, toFailure } from '../errors.js'
+import { blame, fail, MayflyError, toFailure } from '../errors.js'
 import type { Document, Draft, Operation, Written } from '../protocol.js'
 import { isTtl, TTL_RULE } from '../ttl.js'
 import { newEtag } from './etag.js'
@@ -136,7 +136,11 @@ async function save(shelf: Shelf, draft: Draft, version = shelf.shape.version): 
   const record = ofVersion(stamp(draft, shelf.now, newEtag()), version)
   if (shelf.shape.indexes.some((index) => index.unique)) await claim(shelf, record)
   const leaving = await leavingFor(shelf, draft.id)
-  shelf.put(record)
+  try {
+    shelf.put(record)
+  } catch (error) {
+    throw blame(error, { collection: shelf.shape.name, id: draft.id })
+  }
   dismiss(shelf, leaving)
   return record
 }
@@ -160,7 +164,7 @@ async function many(
     try {
       await one(shelf, doc)
     } catch (error) {
-      if (fullness(error)) throw error
+      if (!(error instanceof MayflyError)) throw error
       failures.push(toFailure(error, { collection: shelf.shape.name, id: doc.id }))
     }
   }
