@@ -1,6 +1,8 @@
 import { collection, MayflyError } from 'mayfly'
 import type { Collection, Store, Stored, StoreOptions } from 'mayfly'
 import { expect } from 'vitest'
+import * as carrier from '../../src/client/carrier.js'
+import { hear } from '../../src/client/migrator.js'
 import { Engine } from '../../src/engine/engine.js'
 import { open } from '../../src/open.js'
 import type { Listen, StoreShape } from '../../src/protocol.js'
@@ -61,7 +63,8 @@ export class Tab {
       }
     }
     const all: StoreOptions = { worker: false, sweep: 'manual', patience: 0.5, ...options }
-    this.store = open(name, definition, all, async () => Timed)
+    const parts = { engine: async () => Timed, carrier: async () => carrier, migrator: async () => ({ hear }) }
+    this.store = open(name, definition, all, parts)
   }
 
   /** From the place in the ledger on where a feed begins it must hear everything. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { World } from '../support/beset.js'
 import type { Asked, Models, Names, Tab } from '../support/beset.js'
 import { Dice, installBrowser, Process } from '../support/browser.js'
-import { readDisk } from '../support/disk.js'
+import { readDisk } from '../support/contents.js'
 import type { Note } from '../support/model.js'
 
 const QUESTIONS = [
