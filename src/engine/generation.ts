@@ -1,5 +1,5 @@
 import { MARKER } from './layout.js'
-import { result } from './request.js'
+import { committed, result, within } from './request.js'
 
 /** The key, in the object store that marks the database, of a name that no other database ever has. */
 const GENERATION = 'generation'
@@ -12,6 +12,8 @@ export function mark(database: IDBDatabase): void {
 
 /** What tells a database from the one that was there before. */
 export async function generationOf(database: IDBDatabase): Promise<string> {
-  const marker = database.transaction(MARKER).objectStore(MARKER)
-  return ((await result(marker.get(GENERATION))) as string | undefined) ?? ''
+  const transaction = database.transaction(MARKER)
+  const done = committed(transaction)
+  const name = await within(done, result(transaction.objectStore(MARKER).get(GENERATION)))
+  return (name as string | undefined) ?? ''
 }

@@ -41,3 +41,8 @@ export function committed(transaction: IDBTransaction): Promise<void> {
   done.catch(() => undefined)
   return done
 }
+
+/** What work in a transaction gives, or why that ended: one that is aborted may leave a request that is never answered. */
+export function within<T>(done: Promise<void>, work: Promise<T>): Promise<T> {
+  return Promise.race([work, done.then(() => work)])
+}

@@ -4,7 +4,7 @@ import type { Clock } from './clock.js'
 import { bury } from './attendance.js'
 import { NEEDS_INDEX } from './layout.js'
 import { change } from './life.js'
-import { committed } from './request.js'
+import { committed, within } from './request.js'
 import { Shelf } from './shelf.js'
 import { clearStage, isAbandoned } from './staging.js'
 
@@ -69,8 +69,7 @@ async function visit(
     shelf.settle()
     return shelf
   })
-  // A transaction that is aborted may leave a request that is never answered.
-  const shelves = await Promise.race([Promise.all(visits), done.then(() => Promise.all(visits))])
+  const shelves = await within(done, Promise.all(visits))
   if (mode === 'readwrite') await done
   return shelves
 }
