@@ -3,6 +3,9 @@ import { playwright } from '@vitest/browser-playwright'
 import { defineConfig } from 'vitest/config'
 import type { TestProjectConfiguration } from 'vitest/config'
 import { findBrowser, launchArguments } from './scripts/browser.mjs'
+import { BROWSERS, missingFor } from './scripts/browsers.mjs'
+import type { BrowserName } from './scripts/browsers.mjs'
+import { plainBrowser } from './test/support/plain-browser.js'
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 const executablePath = findBrowser()
@@ -50,6 +53,43 @@ function inWorker(name: string, engine: 'worker' | 'own worker', share: number):
       browser: chromium(name),
     },
   }
+}
+
+/** Each browser of this machine as it is, with its database on the disk. */
+const plain = (Object.keys(BROWSERS) as BrowserName[]).filter((name) => missingFor(name).length === 0)
+
+function inPlain(name: BrowserName): TestProjectConfiguration[] {
+  const browser = (place: string) => ({
+    enabled: true,
+    screenshotFailures: false,
+    ui: false,
+    provider: plainBrowser(name),
+    instances: [{ browser: name, name: `in ${name}, ${place}` }],
+  })
+  return [
+    {
+      extends: true,
+      resolve: source,
+      test: {
+        name: `${name}/here`,
+        exclude: ['test/wire/**', 'test/generated/**'],
+        setupFiles: ['test/support/real.ts'],
+        provide: { runs: Math.ceil(runs * 0.06) },
+        browser: browser('here'),
+      },
+    },
+    {
+      extends: true,
+      resolve: built,
+      test: {
+        name: `${name}/worker`,
+        exclude: [...sameThread, 'test/fetch/**'],
+        setupFiles: ['test/support/worker.ts'],
+        provide: { engine: 'worker', runs: Math.ceil(runs * 0.06) },
+        browser: browser('worker'),
+      },
+    },
+  ]
 }
 
 /** The same tests over fake-indexeddb and in a real browser, with the engine in each place where it can be. */
@@ -104,6 +144,7 @@ export default defineConfig({
       },
       inWorker('worker', 'worker', 0.12),
       inWorker('own-worker', 'own worker', 0.04),
+      ...plain.flatMap(inPlain),
     ],
   },
 })

@@ -1,0 +1,8 @@
+export type BrowserName = 'chromium' | 'chromium-sqlite' | 'firefox' | 'webkitgtk'
+export const BROWSERS: Record<BrowserName, { title: string }>
+export function missingFor(name: BrowserName): string[]
+export function commandFor(
+  name: BrowserName,
+  profile: string,
+  url: string,
+): { program: string; args: string[]; env: NodeJS.ProcessEnv }
