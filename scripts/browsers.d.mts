@@ -6,3 +6,4 @@ export function commandFor(
   profile: string,
   url: string,
 ): { program: string; args: string[]; env: NodeJS.ProcessEnv }
+export function faultOf(name: BrowserName, profile: string): string | undefined

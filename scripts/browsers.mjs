@@ -7,8 +7,8 @@ import { findBrowser, launchArguments } from './browser.mjs'
  * the address of a page; that is all that it takes, so nothing else has to drive it.
  */
 export const BROWSERS = {
-  chromium: chromium('Chromium', '--disable-features=IdbSqliteBackingStore,IdbSqliteOnDiskRollout'),
-  'chromium-sqlite': chromium('Chromium, SQLite back end', '--enable-features=IdbSqliteBackingStore'),
+  chromium: chromium('Chromium, LevelDB', '--disable-features=IdbSqliteBackingStore,IdbSqliteOnDiskRollout', /\.leveldb$/),
+  'chromium-sqlite': chromium('Chromium, SQLite', '--enable-features=IdbSqliteBackingStore', /-wal$/),
   firefox: {
     title: 'Firefox ESR',
     packages: ['firefox-esr'],
@@ -55,10 +55,21 @@ export function commandFor(name, profile, url) {
   return { program, args, env: { ...process.env, ...environment?.(profile) } }
 }
 
-function chromium(title, backEnd) {
+/** What is wrong with how a browser kept its databases in a profile; a feature that it does not know is no error to it. */
+export function faultOf(name, profile) {
+  const { title, databases } = BROWSERS[name]
+  if (!databases) return undefined
+  const found = filesIn(join(profile, databases.folder)).map(String)
+  return found.some((file) => databases.mark.test(file))
+    ? undefined
+    : `${title}: the databases on the disk are not of that kind, but ${found.slice(0, 5).join(', ') || 'none'}.`
+}
+
+function chromium(title, backEnd, mark) {
   return {
     title,
     packages: ['chromium'],
+    databases: { folder: 'Default/IndexedDB', mark },
     programs: () => ({ 'Chromium (or set CHROMIUM to its path)': findBrowser() }),
     command: ([browser], profile, url) => [
       browser,
@@ -105,6 +116,14 @@ function folders(parent) {
   try {
     const entries = readdirSync(parent, { withFileTypes: true })
     return entries.filter((entry) => entry.isDirectory()).map((entry) => join(parent, entry.name))
+  } catch {
+    return []
+  }
+}
+
+function filesIn(folder) {
+  try {
+    return readdirSync(folder, { recursive: true })
   } catch {
     return []
   }

@@ -26,7 +26,7 @@ export async function keyOf(request: Request, { key }: KeyOptions): Promise<Key>
   const own = [...request.headers]
   const { method, credentials, integrity, mode, redirect, referrerPolicy, cache } = request
   const parts: unknown[] = []
-  if (method !== 'GET') parts.push(method, request.body ? digest(await bytesOf(request)) : '')
+  if (method !== 'GET') parts.push(method, digest(await bytesOf(request)))
   if (typeof key === 'function') parts.push(['key', key(request)])
   else for (const name of key ?? []) parts.push([name.toLowerCase(), request.headers.get(name)])
   for (const name of CREDENTIALS) if (request.headers.has(name)) parts.push([name, request.headers.get(name)])
@@ -102,6 +102,7 @@ export function withoutFragment(url: string): string {
   return at === -1 ? url : url.slice(0, at)
 }
 
+/** Not by `request.body`, which Firefox does not have. */
 async function bytesOf(request: Request): Promise<Uint8Array> {
   return new Uint8Array(await request.clone().arrayBuffer())
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineBrowserProvider } from '@vitest/browser'
 import type { BrowserProvider, BrowserProviderOption } from 'vitest/node'
-import { commandFor } from '../../scripts/browsers.mjs'
+import { commandFor, faultOf } from '../../scripts/browsers.mjs'
 import type { BrowserName } from '../../scripts/browsers.mjs'
 
 /**
@@ -56,7 +56,12 @@ class PlainBrowser implements BrowserProvider {
     // What it has started may still be about, and writing.
     end(browser, 'SIGKILL')
     this.#open.delete(browser)
+    const fault = faultOf(this.#browser, profile)
     rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+    if (fault === undefined) return
+    // Vitest says what goes wrong while it ends, but does not count it as a failure.
+    process.exitCode = 1
+    throw new Error(fault)
   }
 }
 
