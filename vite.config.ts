@@ -66,9 +66,12 @@ function inPlain(name: BrowserName): TestProjectConfiguration[] {
     provider: plainBrowser(name),
     instances: [{ browser: name, name: `in ${name}, ${place}` }],
   })
+  // WebKit cannot read `await using`: tests that use it are compiled for it, as apps have to be.
+  const oxc = name === 'webkitgtk' ? { target: 'es2022' } : {}
   return [
     {
       extends: true,
+      oxc,
       resolve: source,
       test: {
         name: `${name}/here`,
@@ -80,6 +83,7 @@ function inPlain(name: BrowserName): TestProjectConfiguration[] {
     },
     {
       extends: true,
+      oxc,
       resolve: built,
       test: {
         name: `${name}/worker`,

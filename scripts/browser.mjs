@@ -48,7 +48,7 @@ function ways() {
   return [['Debian’s chromium', 'sh', ['-c', 'apt-get update -qq && apt-get install -y -qq chromium']], playwright]
 }
 
-function isDebianRoot() {
+export function isDebianRoot() {
   const release = '/etc/os-release'
   return process.getuid?.() === 0 && existsSync(release) && /^ID="?debian"?$/m.test(readFileSync(release, 'utf8'))
 }

@@ -49,7 +49,7 @@ export interface StoreMethods {
   close(): Promise<void>
   /** Deletes the store with everything in it, for every tab, and closes it. */
   destroy(): Promise<void>
-  /** As `close`, for `await using`; absent in a browser that has no `Symbol.asyncDispose`. */
+  /** As `close`, for `await using`, which has to be compiled for a browser that has no `Symbol.asyncDispose`. */
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -165,7 +165,7 @@ export function makeStore<S>(
   return Object.freeze({
     ...methods,
     ...collections,
-    // Not every browser has it; without the guard the method would be called "undefined".
-    ...(Symbol.asyncDispose ? { [Symbol.asyncDispose]: close } : {}),
+    // Where a browser has none yet, compiled `await using` looks for this symbol.
+    [Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')]: close,
   }) as unknown as Store<S>
 }

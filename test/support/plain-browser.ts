@@ -9,6 +9,12 @@ import type { BrowserProvider, BrowserProviderOption } from 'vitest/node'
 import { commandFor, faultOf } from '../../scripts/browsers.mjs'
 import type { BrowserName } from '../../scripts/browsers.mjs'
 
+declare module 'vitest/node' {
+  interface _BrowserNames {
+    plain: BrowserName
+  }
+}
+
 /**
  * Has Vitest run in a browser that nobody drives: it is started with the address of Vitest's page, and with a profile on
  * the disk that is deleted afterwards.
