@@ -1,18 +1,28 @@
-import { accessSync, constants, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { chromium as playwrights } from '@playwright/test'
 import { findBrowser, launchArguments } from './browser.mjs'
+
+/** Switches Chromium's databases to SQLite, which is to take the place of LevelDB. */
+export const SQLITE = '--enable-features=IdbSqliteBackingStore'
 
 /**
  * The browsers that the tests run in, as they come in Debian's packages. Each is started with a profile of its own and
  * the address of a page; that is all that it takes, so nothing else has to drive it.
  */
 export const BROWSERS = {
-  chromium: chromium('Chromium, LevelDB', '--disable-features=IdbSqliteBackingStore,IdbSqliteOnDiskRollout', /\.leveldb$/),
-  'chromium-sqlite': chromium('Chromium, SQLite', '--enable-features=IdbSqliteBackingStore', /-wal$/),
+  chromium: chromium(
+    'Chromium, LevelDB',
+    '--disable-features=IdbSqliteBackingStore,IdbSqliteOnDiskRollout',
+    /\.leveldb$/,
+  ),
+  'chromium-sqlite': chromium('Chromium, SQLite', SQLITE, /-wal$/),
   firefox: {
     title: 'Firefox ESR',
     packages: ['firefox-esr'],
-    programs: () => ({ 'Firefox (or set FIREFOX to its path)': process.env.FIREFOX ?? onPath('firefox-esr', 'firefox') }),
+    programs: () => ({
+      'Firefox (or set FIREFOX to its path)': process.env.FIREFOX ?? onPath('firefox-esr', 'firefox'),
+    }),
     command: ([firefox], profile, url) => [firefox, '--headless', '--no-remote', '--profile', profile, url],
     prepare: (profile) => writeFileSync(join(profile, 'user.js'), preferences(FIREFOX_PREFERENCES)),
   },
@@ -70,7 +80,9 @@ function chromium(title, backEnd, mark) {
     title,
     packages: ['chromium'],
     databases: { folder: 'Default/IndexedDB', mark },
-    programs: () => ({ 'Chromium (or set CHROMIUM to its path)': findBrowser() }),
+    programs: () => ({
+      'Chromium (or set CHROMIUM to its path)': findBrowser() ?? installed(playwrights.executablePath()),
+    }),
     command: ([browser], profile, url) => [
       browser,
       '--headless',
@@ -98,6 +110,8 @@ function preferences(values) {
     .map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`)
     .join('')
 }
+
+const installed = (file) => (existsSync(file) ? file : undefined)
 
 function onPath(...names) {
   const folders = (process.env.PATH ?? '').split(delimiter)

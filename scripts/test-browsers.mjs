@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { ensurePackages, run } from './install.mjs'
 
 ensurePackages()
-const { isDebianRoot } = await import('./browser.mjs')
+const { ensureBrowser, isDebianRoot } = await import('./browser.mjs')
 const { BROWSERS, missingFor } = await import('./browsers.mjs')
+const { hasSqlite } = await import('./sqlite.mjs')
 
 const asked = process.argv.slice(2)
 const unknown = asked.filter((name) => !Object.hasOwn(BROWSERS, name))
@@ -15,10 +16,16 @@ if (unknown.length > 0) {
   process.exit(1)
 }
 const names = asked.length > 0 ? asked : Object.keys(BROWSERS)
-install(names.filter((name) => missingFor(name).length > 0))
+const isLacking = (name) => missingFor(name).length > 0
+if (names.filter(isChromium).some(isLacking)) await ensureBrowser().catch(({ message }) => console.log(message))
+install(names.filter(isLacking))
 if (!run('node', ['scripts/build.mjs'])) process.exit(1)
 
-const results = names.map((name) => ({ name, ...(missingFor(name).length > 0 ? absent(name) : tested(name)) }))
+const results = []
+for (const name of names) {
+  const absence = await whyNot(name)
+  results.push({ name, ...(absence ? absent(absence) : tested(name)) })
+}
 const width = Math.max(...names.map((name) => BROWSERS[name].title.length))
 console.log()
 for (const { name, text } of results) console.log(`${BROWSERS[name].title.padEnd(width)}  ${text}`)
@@ -27,19 +34,27 @@ process.exit(isFailed ? 1 : 0)
 
 /** Debian's packages bring the libraries along that the browsers need. */
 function install(lacking) {
-  if (lacking.length === 0) return
-  const packages = [...new Set(lacking.flatMap((name) => BROWSERS[name].packages))]
-  if (!isDebianRoot()) return
-  console.log(`Installing ${packages.join(', ')} …`)
-  const command = `apt-get update -qq && apt-get install -y -qq ${packages.join(' ')}`
+  if (lacking.length === 0 || !isDebianRoot()) return
+  const packages = [...new Set(lacking.flatMap((name) => BROWSERS[name].packages))].join(' ')
+  console.log(`Installing ${packages} …`)
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  spawnSync('sh', ['-c', command], { stdio: 'inherit', env })
+  const command = `apt-get update -qq && apt-get install -y -qq ${packages}`
+  const { status } = spawnSync('sh', ['-c', command], { stdio: 'inherit', env })
+  if (status !== 0) console.log(`That did not work: ${command}`)
+}
+
+/** What keeps a browser from being tested here; undefined when nothing does. */
+async function whyNot(name) {
+  const missing = missingFor(name)
+  if (missing.length > 0) {
+    return `not here: ${missing.join(', ')}. On Debian: apt-get install ${BROWSERS[name].packages.join(' ')}`
+  }
+  if (name !== 'chromium-sqlite' || (await hasSqlite())) return undefined
+  return 'this Chromium does not have that back end'
 }
 
 /** Whoever asked for a browser by name wants to know that it was not there. */
-function absent(name) {
-  const { packages } = BROWSERS[name]
-  const text = `not here: ${missingFor(name).join(', ')}. On Debian: apt-get install ${packages.join(' ')}`
+function absent(text) {
   return { text, isAbsent: true, isFailed: asked.length > 0 }
 }
 
@@ -54,6 +69,10 @@ function tested(name) {
   const text = `${isPassed ? 'passed' : 'FAILED'}: ${countsIn(report)}, ${seconds} s`
   rmSync(folder, { recursive: true })
   return { text, isFailed: !isPassed }
+}
+
+function isChromium(name) {
+  return name.startsWith('chromium')
 }
 
 function countsIn(report) {

@@ -14,6 +14,7 @@ const STEPS = {
   unit: ['vitest', 'run', '--project', 'fake-indexeddb', '--coverage'],
   memory: ['vitest', 'run', '--project', 'memory'],
   browser: ['vitest', 'run', '--project', 'chromium', '--project', 'worker', '--project', 'own-worker'],
+  sqlite: ['node', 'scripts/test-sqlite.mjs'],
   e2e: ['playwright', 'test'],
   bench: ['node', 'bench/smoke.mjs'],
 }
@@ -28,7 +29,7 @@ if (unknown.length > 0) {
   process.exit(1)
 }
 const names = asked.length > 0 ? asked : Object.keys(STEPS)
-if (['browser', 'e2e', 'bench'].some((name) => names.includes(name))) await ensureBrowser()
+if (['browser', 'sqlite', 'e2e', 'bench'].some((name) => names.includes(name))) await ensureBrowser()
 
 const failed = []
 for (const name of names) {
