@@ -7,6 +7,7 @@ const executablePath = findBrowser()
 export default defineConfig({
   testDir: 'e2e',
   testMatch: '**/*.test.ts',
+  testIgnore: 'engines/**',
   workers: 1,
   forbidOnly: true,
   timeout: 120_000,

@@ -96,6 +96,18 @@ function inPlain(name: BrowserName): TestProjectConfiguration[] {
   ]
 }
 
+/** What only this engine does, on pages of the built package. */
+function faultsOf(name: BrowserName): TestProjectConfiguration {
+  return {
+    test: {
+      name: `${name}/faults`,
+      environment: 'node',
+      include: [`e2e/engines/${name}.test.ts`],
+      testTimeout: 120_000,
+    },
+  }
+}
+
 /** The same tests over fake-indexeddb and in a real browser, with the engine in each place where it can be. */
 export default defineConfig({
   test: {
@@ -149,6 +161,7 @@ export default defineConfig({
       inWorker('worker', 'worker', 0.12),
       inWorker('own-worker', 'own worker', 0.04),
       ...plain.flatMap(inPlain),
+      ...plain.filter((name) => !name.startsWith('chromium')).map(faultsOf),
     ],
   },
 })

@@ -24,7 +24,8 @@ export const BROWSERS = {
       'Firefox (or set FIREFOX to its path)': process.env.FIREFOX ?? onPath('firefox-esr', 'firefox'),
     }),
     command: ([firefox], profile, url) => [firefox, '--headless', '--no-remote', '--profile', profile, url],
-    prepare: (profile) => writeFileSync(join(profile, 'user.js'), preferences(FIREFOX_PREFERENCES)),
+    prepare: (profile, preferences) =>
+      writeFileSync(join(profile, 'user.js'), userPreferences({ ...FIREFOX_PREFERENCES, ...preferences })),
   },
   webkitgtk: {
     title: 'WebKitGTK',
@@ -56,11 +57,11 @@ export function missingFor(name) {
     .map(([what]) => what)
 }
 
-/** The command that opens an address, and what its surroundings are to be. */
-export function commandFor(name, profile, url) {
+/** The command that opens an address, and what its surroundings are to be. The preferences are Firefox's. */
+export function commandFor(name, profile, url, preferences = {}) {
   const { programs, command, environment, prepare } = BROWSERS[name]
   mkdirSync(profile, { recursive: true })
-  prepare?.(profile)
+  prepare?.(profile, preferences)
   const [program, ...args] = command(Object.values(programs()), profile, url)
   return { program, args, env: { ...process.env, ...environment?.(profile) } }
 }
@@ -105,7 +106,7 @@ const FIREFOX_PREFERENCES = {
   'toolkit.telemetry.reportingpolicy.firstRun': false,
 }
 
-function preferences(values) {
+function userPreferences(values) {
   return Object.entries(values)
     .map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`)
     .join('')
