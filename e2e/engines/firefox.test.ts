@@ -18,10 +18,11 @@ test('a real quota: writes fail with quota and write nothing, what is there stay
       for (let at = 0; at < data.length; at += 65_536) crypto.getRandomValues(data.subarray(at, at + 65_536))
       return { id, data }
     }
-    const outcome = (written: Promise<unknown>) => written.then(
-      () => 'written',
-      (error: Mayfly.MayflyError) => `${error.code} ${error.collection}`,
-    )
+    const outcome = (written: Promise<unknown>) =>
+      written.then(
+        () => 'written',
+        (error: Mayfly.MayflyError) => `${error.code} ${error.collection}`,
+      )
     const ids: string[] = []
     const outcomes = new Set<string>()
     // A write that fails makes Firefox tidy up, and then there may be room again: three in a row say that there is not.
@@ -75,7 +76,10 @@ test('full storage with evict: what would expire soonest makes room, and nothing
   })
   expect(seen).toContain('kept')
   expect(seen).toContain('f39')
-  const numbers = seen.filter((id) => id !== 'kept').map((id) => Number(id.slice(1))).toSorted((a, b) => a - b)
+  const numbers = seen
+    .filter((id) => id !== 'kept')
+    .map((id) => Number(id.slice(1)))
+    .toSorted((a, b) => a - b)
   expect(numbers[0]).toBeGreaterThan(0)
   // Those that are left are the last ones, without a gap.
   expect(numbers.at(-1)! - numbers[0]! + 1).toBe(numbers.length)

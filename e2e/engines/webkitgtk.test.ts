@@ -8,7 +8,7 @@ declare global {
   var mayfly: typeof Mayfly
   var shop: Store
   var told: string[]
-  var seen: string[]
+  var results: string[]
 }
 
 test('a lost database process is done without: a worker in a fresh frame goes on, and live queries with it', async () => {
@@ -16,18 +16,21 @@ test('a lost database process is done without: a worker in a fresh frame goes on
   await page.evaluate(async () => {
     globalThis.shop = mayfly.openStore('shop', { items: mayfly.collection<{ id: string }>() }) as unknown as Store
     globalThis.told = []
-    globalThis.seen = []
+    globalThis.results = []
     shop.on('reconnected', () => told.push('reconnected'))
     shop.on('recreated', () => told.push('recreated'))
     await shop.items.upsert({ id: 'a' })
     await new Promise<void>((resolve) => {
       shop.items.query().subscribe((items) => {
-        seen.push(items.map(({ id }) => id).join())
+        results.push(items.map(({ id }) => id).join())
         resolve()
       })
     })
   })
-  for (const [round, ids] of [['b', 'a,b'], ['c', 'a,b,c']] as const) {
+  for (const [round, ids] of [
+    ['b', 'a,b'],
+    ['c', 'a,b,c'],
+  ] as const) {
     expect(page.browser.killPart('WebKitNetwork')).toBe(1)
     const written = await page.evaluate(async (id) => {
       for (;;) {
@@ -40,7 +43,7 @@ test('a lost database process is done without: a worker in a fresh frame goes on
       }
     }, round)
     expect(written).toBe('written')
-    await expect.poll(() => page.evaluate(async () => seen.at(-1)), { timeout: 20_000 }).toBe(ids)
+    await expect.poll(() => page.evaluate(async () => results.at(-1)), { timeout: 20_000 }).toBe(ids)
     expect(await page.evaluate(() => shop.items.query().count())).toBe(ids.split(',').length)
     expect(await page.evaluate(async () => document.querySelectorAll('iframe').length)).toBe(1)
   }

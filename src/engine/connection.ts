@@ -1,4 +1,5 @@
 import type { StoreShape } from '../protocol.js'
+import { close } from './closing.js'
 import { notice, patiently } from './patience.js'
 import type { Undertaking } from './patience.js'
 
@@ -42,13 +43,11 @@ export class Connection {
   }
 
   /** Lets go of the connection, without waiting for one that is still being opened. */
-  close(): void {
+  async close(): Promise<void> {
     const opening = this.#opening
     this.#opening = undefined
-    opening?.done.then(
-      (database) => database.close(),
-      () => undefined,
-    )
+    const closed = opening?.done.then(close, () => undefined)
+    if (opening?.isOpen) await closed
   }
 
   #start(): Opening {

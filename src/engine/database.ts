@@ -2,6 +2,7 @@ import { deleteDB, openDB, unwrap } from 'idb'
 import { fail } from '../errors.js'
 import type { CollectionShape, StoreShape } from '../protocol.js'
 import type { Hearing } from './connection.js'
+import { begin, close } from './closing.js'
 import { EXPIRY_INDEXES, indexName, MARKER, SETTING } from './layout.js'
 import { newSetting } from './life.js'
 import { mark } from './generation.js'
@@ -26,7 +27,7 @@ export async function openDatabase(shape: StoreShape, hearing: Hearing): Promise
     })
     if (database && isComplete(database, shape)) return database
     version = database && database.version + 1
-    database?.close()
+    if (database) await close(database)
   }
 }
 
@@ -111,7 +112,7 @@ function isComplete(database: IDBDatabase, { collections }: StoreShape): boolean
   const names = collections.map((collection) => collection.name)
   if (names.some((name) => !database.objectStoreNames.contains(name))) return false
   if (names.length === 0) return true
-  const transaction = database.transaction(names)
+  const transaction = begin(database, names)
   return collections.every((collection) => {
     const { indexNames } = transaction.objectStore(collection.name)
     return indexesOf(collection).every((index) => indexNames.contains(index.name))

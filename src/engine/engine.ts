@@ -3,6 +3,7 @@ import { Alone } from './alone.js'
 import { Audience } from './audience.js'
 import { Clock } from './clock.js'
 import type { Clocks } from './clock.js'
+import { close } from './closing.js'
 import { Connection } from './connection.js'
 import type { Hearing } from './connection.js'
 import type { Ahead } from './find.js'
@@ -138,7 +139,7 @@ export class Engine implements Link {
       await this.#performer.perform(leaving)
       await this.#witness()
     }
-    this.#letGo()
+    await this.#letGo()
   }
 
   async #finish(): Promise<void> {
@@ -146,12 +147,13 @@ export class Engine implements Link {
     await this.#tidying
   }
 
-  #letGo(): void {
+  async #letGo(): Promise<void> {
     // What was asked meanwhile needs the connection, or has opened another.
     if (this.#working || this.#audience.isAttended) return
-    this.#connection.close()
+    const closed = this.#connection.close()
     this.#grapevine.close()
     this.#presence.hide()
+    await closed
   }
 
   async #after(work: Promise<unknown>): Promise<void> {
@@ -167,7 +169,7 @@ export class Engine implements Link {
   async destroy(): Promise<Reply> {
     await this.#finish()
     this.#audience.stop()
-    this.#letGo()
+    await this.#letGo()
     return deleteDatabase(this.#shape).then(() => DONE, refusal)
   }
 
@@ -249,7 +251,7 @@ export class Engine implements Link {
         this.#listen({ due: 0 })
         return database
       } catch (error) {
-        database?.close()
+        if (database) await close(database)
         if (!state.gone || !hearing.isWanted()) throw error
       }
     }

@@ -1,3 +1,4 @@
+import { begin } from './closing.js'
 import { MARKER } from './layout.js'
 import { committed, result, within } from './request.js'
 
@@ -12,7 +13,7 @@ export function mark(database: IDBDatabase): void {
 
 /** What tells a database from the one that was there before. */
 export async function generationOf(database: IDBDatabase): Promise<string> {
-  const transaction = database.transaction(MARKER)
+  const transaction = begin(database, MARKER)
   const done = committed(transaction)
   const name = await within(done, result(transaction.objectStore(MARKER).get(GENERATION)))
   return (name as string | undefined) ?? ''

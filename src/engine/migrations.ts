@@ -1,6 +1,7 @@
 import { fromFailure } from '../errors.js'
 import type { Answer, CollectionShape, Listen } from '../protocol.js'
 import type { Clock } from './clock.js'
+import { begin as beginOn } from './closing.js'
 import { pieces } from './cut.js'
 import { newEtag } from './etag.js'
 import type { DocumentRecord } from './life.js'
@@ -48,7 +49,7 @@ export class Migrations {
     database: IDBDatabase,
     hearing: { upgrading: () => void; isWanted: () => boolean },
   ): Promise<void> {
-    const begin: Begin = async (name, mode) => database.transaction(name, mode)
+    const begin: Begin = async (name, mode) => beginOn(database, name, mode)
     for (const shape of shapes.filter(({ migrates }) => migrates)) {
       const job = { shape, begin, isWanted: hearing.isWanted }
       if ((await this.#place(job)) === undefined) continue

@@ -3,6 +3,7 @@ import type { Place } from '../errors.js'
 import type { Operation, Reply, StoreShape } from '../protocol.js'
 import { isRead, isReadOnly, partsOf, placeOf } from '../operation.js'
 import type { Clock } from './clock.js'
+import { begin } from './closing.js'
 import type { Connection } from './connection.js'
 import { Debts } from './debts.js'
 import type { Ahead } from './find.js'
@@ -225,10 +226,10 @@ export class Performer {
     for (let attempt = 1; ; attempt++) {
       const database = await this.#connection.get()
       try {
-        return database.transaction(names, mode, { durability: this.#shape.durability })
+        return begin(database, names, mode, { durability: this.#shape.durability })
       } catch (error) {
         if (attempt === ATTEMPTS) throw error
-        this.#connection.close()
+        void this.#connection.close()
       }
     }
   }

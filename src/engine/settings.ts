@@ -1,6 +1,7 @@
 import { fail } from '../errors.js'
 import type { CollectionShape } from '../protocol.js'
 import type { Clock } from './clock.js'
+import { begin } from './closing.js'
 import { bury } from './attendance.js'
 import { NEEDS_INDEX } from './layout.js'
 import { change } from './life.js'
@@ -56,7 +57,8 @@ async function visit(
   see: (shelf: Shelf) => Promise<void> | void,
 ): Promise<Shelf[]> {
   if (shapes.length === 0) return []
-  const transaction = database.transaction(
+  const transaction = begin(
+    database,
     shapes.map((shape) => shape.name),
     mode,
   )
