@@ -21,7 +21,7 @@ test('a real quota: writes fail with quota and write nothing, what is there stay
     const outcome = (written: Promise<unknown>) =>
       written.then(
         () => 'written',
-        (error: Mayfly.MayflyError) => `${error.code} ${error.collection}`,
+        (error: Mayfly.MayflyError) => error.code,
       )
     const ids: string[] = []
     const outcomes = new Set<string>()
@@ -40,19 +40,18 @@ test('a real quota: writes fail with quota and write nothing, what is there stay
     const left = (await store.files.query().get()).map(({ id }) => id)
     const isWhole = left.length === ids.length && ids.every((id) => left.includes(id))
     const deleted = await store.files.deleteMany(ids.slice(0, 6))
-    const again: string[] = []
-    do again.push(await outcome(store.files.upsert(make('again'))))
-    while (again.at(-1) !== 'written' && again.length < 20)
+    // Here too the first may fail; what was deleted is free for the next.
+    const again = [await outcome(store.files.upsert(make('again'))), await outcome(store.files.upsert(make('again')))]
     await store.destroy()
     return { filled: ids.length, outcomes: [...outcomes], together, isWhole, deleted: deleted.deleted, again }
   })
   expect(seen).toEqual({
     filled: expect.any(Number),
-    outcomes: ['written', 'quota files'],
-    together: 'quota files',
+    outcomes: ['written', 'quota'],
+    together: 'quota',
     isWhole: true,
     deleted: 6,
-    again: 'written',
+    again: [expect.stringMatching(/^(written|quota)$/), 'written'],
   })
   expect(seen.filled).toBeGreaterThan(6)
   expect(seen.filled).toBeLessThan(30)

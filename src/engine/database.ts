@@ -90,7 +90,7 @@ async function connect(shape: StoreShape, version: number | undefined, hearing: 
       for (const collection of shape.collections) extend(unwrap(transaction), collection)
     },
     blocking(_, __, event) {
-      ;(event.target as IDBDatabase).close()
+      void close(event.target as IDBDatabase)
       hearing.gone()
     },
     terminated() {
