@@ -62,9 +62,15 @@ function tested(name) {
   console.log(`\n── ${BROWSERS[name].title}`)
   const folder = mkdtempSync(join(tmpdir(), 'mayfly-report-'))
   const report = join(folder, 'report.json')
-  const projects = ['here', 'worker'].flatMap((place) => ['--project', `${name}/${place}`])
   const started = Date.now()
-  const isPassed = run('vitest', ['run', ...projects, '--reporter=dot', '--reporter=json', `--outputFile=${report}`])
+  const isPassed = run('vitest', [
+    'run',
+    '--project',
+    `${name}/*`,
+    '--reporter=dot',
+    '--reporter=json',
+    `--outputFile=${report}`,
+  ])
   const seconds = Math.round((Date.now() - started) / 1000)
   const text = `${isPassed ? 'passed' : 'FAILED'}: ${countsIn(report)}, ${seconds} s`
   rmSync(folder, { recursive: true })
