@@ -190,7 +190,8 @@ test('a store opens with anything, or refuses', { timeout: 600_000 }, async () =
 test('an array that is said to be billions long is kept, and gone through by nobody', async () => {
   const [store, other] = [open(schema), open(schema)]
   const value: unknown[] = []
-  value.length = 2 ** 32 - 1
+  // Less in WebKit, which takes minutes to clone so many holes.
+  value.length = inject('longest')
   value[5] = 'x'
   await store.none.upsertMany([{ id: 'a', value }])
   expect(await store.none.query({ where: { value: { contains: 'x' } } as never }).get()).toMatchObject([{ id: 'a' }])
@@ -203,7 +204,7 @@ test('an array that is said to be billions long is kept, and gone through by nob
   }
   expect(await other.import(store.export())).toMatchObject({ imported: 1 })
   const back = (await other.none.get('a'))!.value as unknown[]
-  expect([back.length, Object.keys(back)]).toEqual([2 ** 32 - 1, ['5']])
+  expect([back.length, Object.keys(back)]).toEqual([inject('longest'), ['5']])
 })
 
 test('what one store keeps no other sees, and what is cleared or destroyed is gone', async () => {

@@ -9,5 +9,7 @@ declare module 'vitest' {
     /** How many histories the model test plays. */
     runs: number
     engine: Place
+    /** How long an array may say that it is: WebKit clones one at the cost of its length, whatever is in it. */
+    longest: number
   }
 }
