@@ -140,3 +140,40 @@ test("evict: 'soonest' makes room by deleting what would expire soonest, and tel
     expect(await ids(tab)).toEqual(expect.arrayContaining(['ever1', 'ever2', 'late2']))
   })
 })
+
+test('an atomic write that does not fit leaves nothing of itself, in any collection', async ({ site }) => {
+  await withLittleRoom(site, async (tab) => {
+    const seen = await tab.evaluate(async (size) => {
+      const { collection, openStore } = window.lab
+      const schema = { boxes: collection<Box>(), notes: collection<Box>().index('id') }
+      const store = openStore('full', schema, { sweep: 'manual' })
+      const write = (round: number) =>
+        store.atomic(({ boxes, notes }) => {
+          notes.create({ id: `first${round}` })
+          for (let n = 0; n < 4; n++) {
+            const data = new Uint8Array(size)
+            for (let at = 0; at < size; at += 65_536) crypto.getRandomValues(data.subarray(at, at + 65_536))
+            boxes.create({ id: `${round}-${n}`, data })
+          }
+          notes.create({ id: `last${round}` })
+        })
+      let code = ''
+      let written = 0
+      while (code === '' && written < 100) {
+        await write(written).then(
+          () => written++,
+          (error: { code: string }) => (code = error.code),
+        )
+      }
+      const [boxes, notes] = await Promise.all([store.boxes.query().count(), store.notes.query().count()])
+      await store.boxes.deleteMany(Array.from({ length: 4 }, (_, n) => `0-${n}`))
+      await store.boxes.deleteMany(Array.from({ length: 4 }, (_, n) => `1-${n}`))
+      await write(written)
+      return { code, written, boxes, notes, after: await store.boxes.query().count() }
+    }, SIZE)
+    const { code, written, boxes, notes, after } = seen
+    expect(code).toBe('quota')
+    expect(written).toBeGreaterThan(2)
+    expect([boxes, notes, after]).toEqual([written * 4, written * 2, written * 4 - 4])
+  })
+})
