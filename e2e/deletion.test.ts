@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test'
+import { onDisk } from './support/disk.js'
 import { expect, newTab, openShop, test } from './support/lab.js'
 
 /** Writes documents that expire after so many seconds. */
@@ -8,21 +9,6 @@ async function fill(page: Page, count: number, ttl: number, collection: 'items' 
       window.store[collection].upsertMany(Array.from({ length: count }, (_, n) => ({ id: `t${ttl}-${n}`, n, ttl }))),
     [count, ttl, collection] as const,
   )
-}
-
-/** How many records lie on the disk, dead or alive: counted from outside of mayfly. */
-function onDisk(page: Page, collection: 'items' | 'others' = 'items'): Promise<number> {
-  return page.evaluate(async (name) => {
-    const result = <T>(request: IDBRequest<T>) =>
-      new Promise<T>((resolve, reject) => {
-        request.addEventListener('success', () => resolve(request.result))
-        request.addEventListener('error', () => reject(request.error))
-      })
-    const database = await result(indexedDB.open('shop'))
-    const count = await result(database.transaction(name).objectStore(name).count(IDBKeyRange.lowerBound('')))
-    database.close()
-    return count
-  }, collection)
 }
 
 const pass = (page: Page, seconds: number, workers = 1) =>
