@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test'
 import type { Collection } from 'mayfly'
 import { expect, newTab, openShop, test } from './support/lab.js'
+import { numbers } from './support/random.js'
 import { findDisagreements } from './support/raw.js'
 
 /** `DEATHS=500 npx playwright test whole` lets the worker die more often. */
@@ -110,14 +111,6 @@ function look(tab: Page): Promise<{ items: Account[]; others: Account[] }> {
     const [first, second] = await Promise.all([items.query().get(), others.query().get()])
     return { items: first, others: second }
   })
-}
-
-/** The same numbers for the same seed. */
-function* numbers(seed: number): Generator<number, never> {
-  for (let state = seed >>> 0; ;) {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    yield state / 2 ** 32
-  }
 }
 
 const isNote = ({ id }: Account) => !id.startsWith('account')
