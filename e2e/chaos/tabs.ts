@@ -4,6 +4,8 @@ import type { Seen } from './history.js'
 export interface State {
   all: Record<string, Seen>
   live: Record<string, string>
+  /** The collections whose live query found no room to note that it listens. */
+  waiting: string[]
   feed: Record<string, string | null>
   readyAt: number
 }

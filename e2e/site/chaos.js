@@ -20,7 +20,17 @@ const post = async (path, body) => {
 // A page that is loaded again is another tab.
 const { tab, seed } = await post('/tab', {})
 
-const chaos = { tab, inFlight: 0, calls: new Map(), parked: 0, live: {}, feed: {}, readyAt: undefined, errors: [] }
+const chaos = {
+  tab,
+  inFlight: 0,
+  calls: new Map(),
+  parked: 0,
+  live: {},
+  feed: {},
+  waiting: new Set(),
+  readyAt: undefined,
+  errors: [],
+}
 window.chaos = chaos
 
 let state = (seed * 7919 + tab * 104_729) >>> 0
@@ -209,7 +219,8 @@ chaos.state = async () => {
   for (const name of ['items', 'others']) {
     for (const doc of await store[name].query().get()) all[`${name}/${doc.id}`] = seen(`${name}/${doc.id}`, doc)
   }
-  return { all, live: Object.assign({}, ...Object.values(chaos.live)), feed: chaos.feed, readyAt: chaos.readyAt }
+  const live = Object.assign({}, ...Object.values(chaos.live))
+  return { all, live, waiting: [...chaos.waiting], feed: chaos.feed, readyAt: chaos.readyAt }
 }
 
 /** A tab that has slept has an old clock until it asks. */
@@ -226,9 +237,14 @@ chaos.clear = async () => {
 for (const name of ['items', 'others']) {
   store[name].query().subscribe(
     (docs) => {
+      chaos.waiting.delete(name)
       chaos.live[name] = Object.fromEntries(docs.map((doc) => [`${name}/${doc.id}`, doc.v]))
     },
-    (error) => chaos.errors.push(`live ${name}: ${error}`),
+    (error) => {
+      // Where there is no room to note who listens, it tries again until there is.
+      if (error.code === 'quota') chaos.waiting.add(name)
+      else chaos.errors.push(`live ${name}: ${error}`)
+    },
   )
   store[name].changes((change) => {
     chaos.feed[`${name}/${change.id}`] = change.type === 'upsert' ? change.doc.v : null
