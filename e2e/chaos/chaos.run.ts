@@ -101,6 +101,7 @@ test('nothing that is acknowledged is lost, nothing refused is seen, nothing com
         }
         const at = below(TABS)
         const tab = tabs[at]!
+        tab.fates.push(`${Date.now() % 1e6} ${tab.isAsleep ? 'wake' : fate}`)
         if (tab.isAsleep && fate !== 'close') {
           await tab.wake()
           return count('wake')
@@ -125,7 +126,9 @@ test('nothing that is acknowledged is lost, nothing refused is seen, nothing com
         const since = Date.now()
         for (const tab of tabs) if (tab.isAsleep) await tab.wake()
         for (const tab of tabs) {
-          await tab.parked(LANES).catch(async () => violations.push(`A call does not settle: ${await tab.describe()}`))
+          await tab.parked(LANES).catch(async () => {
+            violations.push(`A call does not settle: ${await tab.describe()} after ${tab.fates.join(', ')}`)
+          })
         }
         if (violations.length > 0) return
         let there: Seen[] = []

@@ -13,6 +13,7 @@ export interface State {
 interface Window {
   chaos: {
     tab: number
+    stage: string
     parked: number
     inFlight: number
     /** What has not settled yet. */
@@ -30,6 +31,8 @@ export class Tab {
   readonly page: Page
   isAsleep = false
   isCached = false
+  /** What has befallen it, and when. */
+  readonly fates: string[] = []
 
   private constructor(page: Page) {
     this.page = page
@@ -88,8 +91,8 @@ export class Tab {
     return this.page.evaluate(() => {
       const { chaos } = window as unknown as Window
       if (!chaos) return `loading, ${document.visibilityState}`
-      const { tab, parked, inFlight, calls, errors, readyAt } = chaos
-      return JSON.stringify({ tab, parked, inFlight, calls: [...calls], errors, readyAt, is: document.visibilityState })
+      const { tab, stage, parked, inFlight, calls, errors } = chaos
+      return JSON.stringify({ tab, stage, parked, inFlight, calls: [...calls], errors, is: document.visibilityState })
     })
   }
 

@@ -250,7 +250,10 @@ for (const name of ['items', 'others']) {
     chaos.feed[`${name}/${change.id}`] = change.type === 'upsert' ? change.doc.v : null
   })
 }
+chaos.stage = 'opening'
 await store.ready
+chaos.stage = 'reading'
 await store.items.get('nobody')
+chaos.stage = 'open'
 chaos.readyAt = (await post('/ready', { tab })).at
 for (let n = 0; n < LANES; n++) lane().catch((error) => chaos.errors.push(`lane: ${error}`))
