@@ -74,8 +74,9 @@ export class Tab {
     await this.page.evaluate(() => (window as unknown as Window).chaos?.worker?.terminate())
   }
 
-  /** Resolves when it does nothing any more: every call has settled. */
+  /** Resolves when it does nothing any more: every call has settled. Promises of time are made to a tab that is awake. */
   async parked(lanes: number): Promise<void> {
+    await this.page.bringToFront()
     await this.page.waitForFunction(
       (lanes) => {
         const { chaos } = window as unknown as Window
