@@ -78,11 +78,13 @@ export class History {
 
   /** Begins anew with what is there: whatever was under way has ended, one way or the other. */
   restart(there: Seen[]): void {
+    const begun = new Map([...this.calls.values()].flatMap(({ targets, begin }) => targets.map(({ v }) => [v, begin])))
     this.calls.clear()
     for (const seen of there) {
       const op = `before ${seen.key}`
       const target = { key: seen.key, v: seen.v! }
-      const moment = { begin: this.at, beginTime: Date.now(), end: this.at, endTime: Date.now() }
+      const begin = begun.get(seen.v!) ?? this.at
+      const moment = { begin, beginTime: Date.now(), end: this.at, endTime: Date.now() }
       const call = {
         op,
         tab: 0,
