@@ -147,10 +147,13 @@ test('nothing that is acknowledged is lost, nothing refused is seen, nothing com
             ...state.errors,
           ])
           if (new Set(all).size > 1) wrong.push('tabs see different documents')
-          there = Object.values(states[0]!.all)
         } while (wrong.length > 0 && Date.now() < deadline)
         wrong.push(...(await tabs[0]!.page.evaluate(findDisagreements, 'chaos')))
         violations.push(...wrong)
+        const { step, offset } = history.clock
+        for (const [n, tab] of tabs.entries()) {
+          there = await history.look(n, () => tab.state(step, offset).then(({ all }) => all))
+        }
         for (const { key, sentence, history: calls } of check(history)) {
           violations.push([`${key}: ${sentence}`, ...calls].join('\n  '))
         }

@@ -98,10 +98,13 @@ export class History {
     }
   }
 
-  /** Takes note of a read that has been made. */
-  saw(op: string, tab: number, seen: Seen[]): void {
-    const targets = seen.map(({ key }) => ({ key }))
-    this.begin({ op, tab, kind: 'read', verb: 'look', targets })
-    this.end({ op, outcome: 'ok', seen })
+  /** Looks at everything that was ever there, in some way, and takes note of it as a read; gives back what is there. */
+  async look(tab: number, read: () => Promise<Record<string, Seen>>): Promise<Seen[]> {
+    const keys = new Set([...this.calls.values()].flatMap(({ targets }) => targets.map(({ key }) => key)))
+    const op = `look ${this.at}`
+    this.begin({ op, tab, kind: 'read', verb: 'look', targets: [...keys].map((key) => ({ key })) })
+    const all = await read()
+    this.end({ op, outcome: 'ok', seen: [...keys].map((key) => all[key] ?? { key, v: null }) })
+    return Object.values(all)
   }
 }
