@@ -241,8 +241,8 @@ for (const name of ['items', 'others']) {
       chaos.live[name] = Object.fromEntries(docs.map((doc) => [`${name}/${doc.id}`, doc.v]))
     },
     (error) => {
-      // Where there is no room to note who listens, it tries again until there is.
-      if (error.code === 'quota') chaos.waiting.add(name)
+      // Without room to note who listens, or after a worker that died before its hello, it tries again.
+      if (['quota', 'unavailable', 'lost'].includes(error.code)) chaos.waiting.add(name)
       else chaos.errors.push(`live ${name}: ${error}`)
     },
   )
