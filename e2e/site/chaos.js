@@ -5,11 +5,15 @@ const IDS = 24
 const GROUPS = 4
 const LANES = 3
 
-/** A page that falls asleep loses its connections, so what it was telling is told again. */
+/** A page that falls asleep loses its connections, or never hears of an answer: what it was telling is told again. */
 const post = async (path, body) => {
   for (;;) {
     try {
-      const response = await fetch(path, { method: 'POST', body: JSON.stringify(body) })
+      const response = await fetch(path, {
+        method: 'POST',
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(5000),
+      })
       return await response.json()
     } catch {
       await new Promise((resolve) => setTimeout(resolve, 20))
