@@ -1,6 +1,6 @@
 import type { Document } from '../protocol.js'
 import { everyId, SETTING } from './layout.js'
-import { ARRAYS, BROKEN, ODD, SCALARS } from './life.js'
+import { ARRAYS, BROKEN, ODD, SCALARS, ZEROS } from './life.js'
 import type { DocumentRecord, Kinds, Setting } from './life.js'
 import { at, isPlain } from './path.js'
 
@@ -19,7 +19,10 @@ export function withKinds(kinds: Kinds, paths: string[], doc: Document): Kinds {
 }
 
 function kindOf(value: unknown): number {
-  if (Array.isArray(value)) return isBroken(value, new Set()) ? ARRAYS | BROKEN : ARRAYS
+  if (Array.isArray(value)) {
+    return ARRAYS | (isBroken(value, new Set()) ? BROKEN : hasMinusZero(value) ? ZEROS : 0)
+  }
+  if (Object.is(value, -0)) return SCALARS | ZEROS
   const isKey = ['number', 'string'].includes(typeof value) || value instanceof Date || isBinary(value)
   return isKey ? SCALARS : 0
 }
@@ -34,6 +37,11 @@ function isBroken(list: unknown[], seen: Set<unknown>): boolean {
     if (Array.isArray(element) && isBroken(element, seen)) return true
   }
   return false
+}
+
+/** For Firefox -0 comes before 0, and neither is found as the other. */
+function hasMinusZero(list: unknown[]): boolean {
+  return list.some((element) => Object.is(element, -0) || (Array.isArray(element) && hasMinusZero(element)))
 }
 
 function isBinary(value: unknown): boolean {

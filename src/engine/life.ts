@@ -55,7 +55,7 @@ export type Attention = 'results' | 'changes'
 
 /**
  * What has been stored at a path: values that are keys, arrays, something on the way there that has fields of its own,
- * arrays that not every browser has in an index.
+ * arrays that not every browser has in an index, a zero with a minus, which not every one takes for the other.
  */
 export type Kinds = Readonly<Record<string, number>>
 
@@ -63,6 +63,7 @@ export const SCALARS = 1
 export const ARRAYS = 2
 export const ODD = 4
 export const BROKEN = 8
+export const ZEROS = 16
 
 export const NOTHING: Horizon = { expiresAt: -Infinity, inheritsFrom: -Infinity }
 

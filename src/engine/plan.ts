@@ -1,7 +1,7 @@
 import type { IndexShape } from '../protocol.js'
 import type { Conjunction, Fact } from './facts.js'
 import { everyId, indexName } from './layout.js'
-import { ARRAYS, BROKEN, ODD, SCALARS } from './life.js'
+import { ARRAYS, BROKEN, ODD, SCALARS, ZEROS } from './life.js'
 import type { Kinds } from './life.js'
 import type { Sortable } from './order.js'
 import { compoundRange, everyScalar, rangeOf } from './span.js'
@@ -95,6 +95,7 @@ function through(source: Source, conjunction: Conjunction, terrain: Terrain): Wa
   const { paths, isCompound } = source
   const { orderBy, kinds } = terrain
   const kind = isCompound ? 0 : (kinds[paths[0]!] ?? 0)
+  if (paths.some((path) => ((kinds[path] ?? 0) & ZEROS) !== 0)) return []
   const lists: Sortable[][] = []
   for (const path of paths) {
     const points = facts.get(path)?.points
