@@ -10,6 +10,9 @@ import { View } from './view.js'
 const APART = 40
 const SHARE = 2
 
+/** No result waits longer than this many milliseconds, however long the last took: the machine may have slept meanwhile. */
+const AT_MOST = 2000
+
 /** When a result could not be found, this many milliseconds pass before the next attempt. */
 const RETRY = 1000
 
@@ -103,7 +106,7 @@ export class Views {
   /** Tells what has changed: at once after a pause, and now and then in a burst. */
   flushSoon(): void {
     if (this.#timer !== undefined || this.#isFlushing || !this.#isWaiting()) return
-    const wait = this.#flushed + Math.max(APART, SHARE * this.#cost) - this.#tools.steady()
+    const wait = this.#flushed + Math.max(APART, Math.min(AT_MOST, SHARE * this.#cost)) - this.#tools.steady()
     if (wait > 0) this.#flushIn(wait)
     // The answer to what was asked goes first.
     else void nextTask().then(() => this.#flush())
