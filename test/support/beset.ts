@@ -40,7 +40,7 @@ export interface Asked {
 }
 
 /** What the documentation says of a database that refuses. */
-const REFUSALS = new Set(['quota', 'failed', 'blocked', 'invalid', 'lost'])
+const REFUSALS = new Set(['quota', 'failed', 'blocked', 'invalid', 'lost', 'unavailable'])
 
 /** A tab, everything that it heard, and whatever it must not have. */
 export class Tab {

@@ -271,7 +271,8 @@ function close(database: IDBDatabase): void {
 
 /** As some browsers do: what is under way never hears of its end. */
 function closeSilently(transaction: IDBTransaction): void {
-  if (isOver(transaction)) return close(transaction.db)
+  // Whoever opens is always answered; in fake-indexeddb nobody could open again otherwise.
+  if (isOver(transaction) || transaction.mode === 'versionchange') return close(transaction.db)
   const mute = () => true
   transaction.dispatchEvent = mute
   for (const { request } of of(transaction)._requests) request.dispatchEvent = mute

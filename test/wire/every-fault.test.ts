@@ -492,7 +492,7 @@ async function play(part: Part, nth: number, way: number): Promise<boolean> {
 }
 
 describe('whichever call of IndexedDB fails, nothing is half written, and all goes on', () => {
-  test.each(Object.entries(PARTS))('%s', { timeout: 600_000 }, async (_, part) => {
+  test.each(Object.entries(PARTS))('%s', { timeout: 120_000 * ways }, async (_, part) => {
     let isOver = false
     const failures: unknown[] = []
     let next = 0
