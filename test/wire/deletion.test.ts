@@ -77,8 +77,11 @@ test('a page that sleeps lets go of the database, and its store works when it wa
   const store = open(name)
   await store.items.upsert({ id: 'a' })
   const writing = store.items.upsert({ id: 'b' })
+  const closing = vi.spyOn(IDBDatabase.prototype, 'close')
   page.dispatchEvent(new Event('freeze'))
   await writing
+  await vi.waitFor(() => expect(closing).toHaveBeenCalled(), { timeout: 5000 })
+  closing.mockRestore()
   // Nothing is in the way of a deletion by somebody who does not ask.
   await new Promise<void>((resolve, reject) => {
     const request = indexedDB.deleteDatabase(name)
