@@ -172,3 +172,20 @@ describe('a tab that does not let go', () => {
     holder.close()
   })
 })
+
+describe('destroy', () => {
+  test('leaves a database alone that it could not look at', async () => {
+    const name = newName()
+    const store = open({ items: collection<Item>() }, name)
+    await store.items.upsert({ id: 'a' })
+    const remove = vi.spyOn(IDBFactory.prototype, 'deleteDatabase')
+    vi.spyOn(IDBFactory.prototype, 'open').mockImplementation(() => {
+      throw new DOMException('Internal error.', 'UnknownError')
+    })
+    await expect(store.destroy()).rejects.toMatchObject({ code: 'failed' })
+    expect(remove).not.toHaveBeenCalled()
+    vi.restoreAllMocks()
+    const again = open({ items: collection<Item>() }, name)
+    expect(await again.items.get('a')).toMatchObject({ id: 'a' })
+  })
+})

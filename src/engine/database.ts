@@ -50,7 +50,10 @@ export function deleteDatabase(shape: StoreShape): Promise<void> {
   const blocked = notice()
   const remove = async () => {
     if (!hasDatabases()) throw noDatabase(shape.name)
-    if (await isForeign(shape.name)) throw foreign(shape.name)
+    const isTaken = await isForeign(shape.name).catch((error: Error) => {
+      throw reasonOf(error, shape)
+    })
+    if (isTaken) throw foreign(shape.name)
     await deleteDB(shape.name, { blocked: blocked.give }).catch((error: Error) => {
       throw reasonOf(error, shape)
     })
@@ -69,9 +72,10 @@ async function isForeign(name: string): Promise<boolean> {
     const isOurs = database.objectStoreNames.contains(MARKER)
     database.close()
     return !isOurs
-  } catch {
-    // There is none: looking was about to make one.
-    return false
+  } catch (error) {
+    // There is none: looking was about to make one. Where looking failed, it may be anybody's.
+    if ((error as Error).name === 'AbortError') return false
+    throw error
   }
 }
 
