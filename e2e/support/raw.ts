@@ -24,7 +24,8 @@ export async function findDisagreements(name: string): Promise<string[]> {
     const store = database.transaction(storeName).objectStore(storeName)
     const [records, ids] = await Promise.all([result(store.getAll()), result(store.getAllKeys())])
     for (const indexName of store.indexNames) {
-      const index = database.transaction(storeName).objectStore(storeName).index(indexName)
+      // In one transaction: somebody may be writing.
+      const index = store.index(indexName)
       indexes++
       const expected = new Set<string>()
       for (const [position, record] of records.entries()) {
