@@ -60,6 +60,8 @@ export class Engine implements Link {
   readonly #waiting: Batch[] = []
   #working: Promise<void> | undefined
   #tidying: Promise<void> | undefined
+  /** How many deletions that were asked for are under way. */
+  #sweeps = 0
   #declared = false
   /** There was a write that a tab of a later version has to migrate before it can go on. */
   #givesWay = false
@@ -110,13 +112,19 @@ export class Engine implements Link {
 
   async tidy(budget: number): Promise<Tidied> {
     if (!this.#sweeper.isDue) return this.#sweeper.report(0)
+    // Two in one collection would go over each other's remains.
+    if (this.#sweeps > 0) return this.#sweeper.report(0, ANOTHER_IS_AT_IT)
     const tidying = this.#alone.run(() => this.#sweeper.tidy(budget))
     this.#tidying = this.#after(tidying)
     return (await tidying) ?? this.#sweeper.report(0, ANOTHER_IS_AT_IT)
   }
 
   sweep(): Promise<Reply> {
-    const sweeping = this.#sweeper.sweep().then((value): Reply => ({ ok: true, value }), refusal)
+    this.#sweeps++
+    const sweeping = this.#sweeper
+      .sweep()
+      .then((value): Reply => ({ ok: true, value }), refusal)
+      .finally(() => this.#sweeps--)
     this.#tidying = this.#after(sweeping)
     return sweeping
   }
