@@ -17,7 +17,10 @@ class Known {
 
   /** The settings of these collections, where all of them are known and nobody else is likely to change them. */
   assume(names: Set<string>): Map<string, Setting> | undefined {
-    const isLikely = (name: string) => Object.keys(this.#settings.get(name)?.audience ?? { a: 1, b: 1 }).length < 2
+    const isLikely = (name: string) => {
+      const setting = this.#settings.get(name)
+      return setting !== undefined && Object.keys(setting.audience).length < 2
+    }
     return [...names].every(isLikely) ? this.#settings : undefined
   }
 
