@@ -177,6 +177,11 @@ export class Answers {
     })
   }
 
+  /** What was found before is not looked for any more: another profile has nothing of it. */
+  forget(): void {
+    this.#settled.clear()
+  }
+
   /** Proves that the round's lanes are where they may be, and that those of earlier rounds are where they were. */
   async check(tab: Page, round: number): Promise<void> {
     const { lanes, wrong } = await read(tab)
@@ -186,7 +191,8 @@ export class Answers {
       const key = `${round}.${lane}`
       // One step may have been answered without the server's knowledge, and one more may have been under way.
       const possible = [0, 1, 2].map((more) => after(acknowledged + more))
-      expect(possible, `${key} after ${acknowledged} steps`).toContainEqual(lanes.get(key) ?? new Map())
+      const where = `${key} after ${acknowledged} steps; there is something of ${lanes.size} lanes`
+      expect(possible, where).toContainEqual(lanes.get(key) ?? new Map())
       this.#settled.set(key, lanes.get(key) ?? new Map())
     }
     for (const [key, docs] of this.#settled) expect(lanes.get(key) ?? new Map(), key).toEqual(docs)
