@@ -97,7 +97,7 @@ class ResponseCache {
     const entry = ask.isKept ? await this.#responses.find(ask.key, ask.request) : undefined
     const served = entry && this.#serve(ask, entry)
     if (served) return served
-    if (demand === 'nothing') throw new TypeError('Failed to fetch: nothing is cached, and nothing else was wanted.')
+    if (demand === 'nothing') throw new TypeError('Failed to fetch: nothing is cached.')
     signal?.throwIfAborted()
     const fallback = () => {
       signal?.throwIfAborted()

@@ -84,6 +84,7 @@ export function stateOf({ askedAt, freshUntil, staleUntil, fallbackUntil }: Time
 export function checkLifetimes(lifetimes: Lifetimes): Lifetimes {
   const names = ['ttl', 'staleWhileRevalidate', 'staleIfError'] as const
   const checked: Lifetimes = {}
+  if (typeof lifetimes !== 'object' || lifetimes === null) throw fail('invalid', {}, 'the options are an object.')
   for (const name of names) {
     const value = lifetimes[name]
     if (value === undefined) continue

@@ -47,7 +47,7 @@ export interface Rules {
 
 /** The options, checked and with what holds when they are left out. */
 export function rulesOf(options: CachedFetchOptions): Rules {
-  if (typeof options !== 'object' || options === null) throw fail('invalid', {}, 'the options are an object.')
+  const defaults = checkLifetimes(options)
   const {
     override = {},
     fetch: given,
@@ -58,13 +58,17 @@ export function rulesOf(options: CachedFetchOptions): Rules {
     onError,
   } = options
   if (key !== undefined && typeof key !== 'function' && !Array.isArray(key)) {
-    throw fail('invalid', {}, 'key is a list of header names, or a function that makes a text of a request.')
+    throw fail('invalid', {}, 'key is a list of header names or a function.')
   }
+  for (const [name, value] of Object.entries({ keep, fetch: given, onError })) {
+    if (value !== undefined && typeof value !== 'function') throw fail('invalid', {}, `${name} is a function.`)
+  }
+  if (!Array.isArray(methods)) throw fail('invalid', {}, 'methods is a list.')
   if (credentials !== 'pass' && credentials !== 'keep') {
-    throw fail('invalid', {}, "credentials is 'pass', which is the default, or 'keep'.")
+    throw fail('invalid', {}, "credentials is 'pass' or 'keep'.")
   }
   return {
-    defaults: checkLifetimes(options),
+    defaults,
     override: checkLifetimes(override),
     key,
     keep,

@@ -111,8 +111,7 @@ export class Shelf<D extends Timed> {
     if (settings && settings.defaultTtl !== null) return
     this.#checked = undefined
     if (!settings) return
-    const remedy = 'Declare its collection with defaultTtl: -1.'
-    throw fail('invalid', {}, `a cache needs time to live, which is off here. ${remedy}`)
+    throw fail('invalid', {}, 'a cache needs time to live: declare its collection with defaultTtl: -1.')
   }
 }
 

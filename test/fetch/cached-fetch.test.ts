@@ -222,6 +222,11 @@ describe('what is kept', () => {
     { override: { ttl: -5 } },
     { credentials: true },
     { key: 'accept' },
+    { methods: 'GET' },
+    { keep: true },
+    { fetch: 'https://shop.example' },
+    { onError: 1 },
+    { override: null },
     null,
   ])('options that are refused: %j', (options) => {
     const { responses } = open(schema)
