@@ -186,6 +186,8 @@ function isServable(doc: Timed): boolean {
 /** Ids have 1 to 1,023 bytes; a key may have any number. */
 const LONGEST = 300
 
+/** No two keys have the same id: the made ones are longer than those that are a key. */
 function idOf(key: string): string {
-  return key !== '' && key.length <= LONGEST ? key : `${key.slice(0, LONGEST - 70)} ${digest(key)}`
+  if (typeof key !== 'string') throw fail('invalid', {}, 'a key is a string.')
+  return key !== '' && key.length <= LONGEST ? key : `${key.slice(0, LONGEST).padEnd(LONGEST)} ${digest(key)}`
 }

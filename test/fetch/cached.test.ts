@@ -91,6 +91,24 @@ test('values and keys of every kind', async () => {
   expect(await cache.invalidate(`${'é'.repeat(5000)}1`)).toBe(1)
 })
 
+test('no key is another in disguise', async () => {
+  const { cache, store } = setUp({ load: (key) => key.length })
+  const ids = async () => (await store.values.query().get()).map(({ id }) => id)
+  for (const key of ['', 'x'.repeat(400)]) {
+    await cache.clear()
+    await cache.get(key)
+    const [id] = await ids()
+    expect(await cache.get(id!)).toBe(id!.length)
+  }
+})
+
+test('a key that is no text is refused', async () => {
+  const { cache } = setUp()
+  for (const key of [5, null, undefined, {}]) {
+    await expect(cache.get(key as never)).rejects.toMatchObject({ code: 'invalid' })
+  }
+})
+
 test('a value that cannot be stored is given all the same', async () => {
   const value = () => 'a function'
   const { cache, errors } = setUp({ load: () => value })
