@@ -4,7 +4,7 @@ import type { Demand } from './demand.js'
 import type { Work } from './flights.js'
 import { namesIn } from './key.js'
 import type { Key } from './key.js'
-import { nextMoment, timesOf } from './lifetimes.js'
+import { lives, nextMoment, timesOf } from './lifetimes.js'
 import type { Rules } from './options.js'
 import type { Permit } from './permits.js'
 import { ageOf, spanOfResponse } from './policy.js'
@@ -118,9 +118,10 @@ export class Loader {
     const { key, request, permit } = ask
     const headers = new Headers(answer.headers)
     const terms = this.#termsOf(headers, receivedAt)
-    if (!terms) return known && this.#responses.shelf.drop(known)
     const age = ageOf(headers, askedAt, receivedAt, this.#rules.override)
-    const times = timesOf(terms.span, askedAt, receivedAt, age)
+    const times = terms && timesOf(terms.span, askedAt, receivedAt, age)
+    // What was over when it came says all the same that the stored one is.
+    if (!times || !lives(times)) return known && this.#responses.shelf.drop(known)
     await this.#responses.keep({ key, headers: request.headers, answer, times, names: terms.names, permit, known })
   }
 }

@@ -317,6 +317,21 @@ describe('the three lifetimes', () => {
     expect([await text(), await count()]).toEqual(['gone', 0])
   })
 
+  test('so does one that was over when it came', async () => {
+    const { network, text, cached, count } = setUp()
+    const ages = ['0', '100']
+    network.answer((_, nth) => {
+      const headers = { 'cache-control': 'max-age=5, stale-while-revalidate=20', age: ages[nth - 1] ?? '0' }
+      return new Response(String(nth), { headers })
+    })
+    await text()
+    await cached.settled()
+    advance(5)
+    expect(await text()).toBe('1')
+    await cached.settled()
+    expect([await count(), await text()]).toEqual([0, '3'])
+  })
+
   test('-1 is for ever', async () => {
     const { network, text, cached, store } = setUp({ ttl: -1 })
     await text()
