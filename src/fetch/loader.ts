@@ -138,8 +138,9 @@ function argumentsOf({ input, init, request, isKept }: Ask, signal: AbortSignal,
     ...(isKept && request.cache !== 'force-cache' ? { cache: 'no-store' } : {}),
     ...(conditions.length > 0 ? { headers } : {}),
   }
-  // One with a body can be sent once only, and the key has been made of this one.
-  return request.method === 'GET' ? ([input, { ...init, ...changes }] as const) : ([request, changes] as const)
+  // One with a body can be sent once only, and the key has been made of this one. Nothing of a Request can be spread.
+  const isGiven = request.method === 'GET' && !(init instanceof Request)
+  return isGiven ? ([input, { ...init, ...changes }] as const) : ([request, changes] as const)
 }
 
 /** Whether the answer takes the place of an earlier one, even if it is not kept itself. */

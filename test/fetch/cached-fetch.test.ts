@@ -962,6 +962,15 @@ describe('what a request may ask for', () => {
     expect([early.sent.length, late.sent.length]).toEqual([4, 1])
   })
 
+  test('what goes with an address may be another request', async () => {
+    const { network, cached } = setUp()
+    const like = new Request(here('/b'), { headers: { 'x-user': 'ann', authorization: 'secret' } })
+    await cached(here('/a'), like)
+    expect(network.sent).toMatchObject([
+      { url: here('/a'), headers: { 'x-user': 'ann', authorization: 'secret' }, cache: 'default' },
+    ])
+  })
+
   test('mistakes reject, as with fetch', async () => {
     const { cached } = setUp()
     await expect(cached('http://')).rejects.toThrow(TypeError)
