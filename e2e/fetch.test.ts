@@ -259,6 +259,39 @@ test('3: ETag and Last-Modified: the server is asked, and a 304 renews what is s
   expect(await ask(tab, '/api/tagged', { headers: { 'If-None-Match': '"one"' } })).toMatchObject({ status: 304 })
 })
 
+test('3: another origin need not allow the question whether something has changed', async ({ api, tab }) => {
+  await using other = await serveApi()
+  const modified = new Date(0).toUTCString()
+  const asked: (string | undefined)[] = []
+  let allowed = ''
+  other.on('/open', (response, { method, headers }, nth) => {
+    response.setHeader('Access-Control-Allow-Origin', '*').setHeader('Access-Control-Allow-Headers', allowed)
+    if (method === 'OPTIONS') return response.end()
+    asked.push(headers['if-modified-since'])
+    response.setHeader('Cache-Control', 'no-cache').setHeader('Last-Modified', modified)
+    return headers['if-modified-since'] ? response.writeHead(304).end() : response.end(String(nth))
+  })
+  const url = `${other.url}/open`
+  for (let turn = 0; turn < 3; turn++) expect(await ask(tab, url)).toMatchObject({ status: 200, source: 'network' })
+  // Asked in vain once, and never again.
+  expect(asked).toEqual([undefined, undefined, undefined])
+  expect(other.requests('/open')).toHaveLength(4)
+
+  allowed = 'If-Modified-Since'
+  const page = await newTab(tab.context(), api)
+  expect(await ask(page, url)).toMatchObject({ status: 200, source: 'network', text: '4' })
+  expect(asked.at(-1)).toBe(modified)
+
+  // A network that fails is no refusal.
+  await open(page, { ttl: HOUR, staleIfError: HOUR, override: { ttl: 0, staleIfError: HOUR } })
+  await ask(page, url)
+  other.fail(true)
+  expect(await ask(page, url)).toMatchObject({ source: 'fallback' })
+  other.fail(false)
+  await ask(page, url)
+  expect(asked.at(-1)).toBe(modified)
+})
+
 test('3: Cache-Control, Age and Expires are obeyed, and can be overridden', async ({ api, tab }) => {
   const cases: Record<string, Record<string, string>> = {
     '/api/silent': {},

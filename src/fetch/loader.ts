@@ -29,6 +29,7 @@ export interface Ask {
 export type Outcome = { response: Response; isFailure: boolean } | { answer: Answer }
 
 type Known = Stored<CachedResponse> | undefined
+type Condition = [name: string, value: string]
 
 /** A request that went to the network and came back. */
 interface Trip {
@@ -50,6 +51,8 @@ export class Loader {
   readonly #rules: Rules
   readonly #responses: Responses
   readonly #background: Background
+  /** The origins that must not be asked whether something has changed. */
+  readonly #reserved = new Set<string>()
 
   constructor(rules: Rules, responses: Responses, background: Background) {
     this.#rules = rules
@@ -59,9 +62,9 @@ export class Loader {
 
   load(ask: Ask, known: Known): Work<Outcome> {
     return async (signal, hold) => {
-      const conditions = known && ask.demand !== 'new' ? conditionsOf(known) : undefined
+      const conditions = known && this.#mayAsk(ask, known) ? conditionsOf(known) : undefined
       const askedAt = nextMoment()
-      const response = await this.#rules.network.send(...argumentsOf(ask, signal, conditions))
+      const response = await this.#send(ask, known, signal, conditions)
       const trip = { ask, known, askedAt, receivedAt: Date.now() }
       if (known && conditions && response.status === 304) {
         const answer = renewed(known, response, trip.receivedAt)
@@ -78,6 +81,24 @@ export class Loader {
         release(response)
       }
       return { response, isFailure: response.status >= 500 && !isKept }
+    }
+  }
+
+  /** Of other methods than GET a condition says whether to do the work at all. */
+  #mayAsk({ demand, request }: Ask, known: CachedResponse): boolean {
+    return demand !== 'new' && request.method === 'GET' && !this.#reserved.has(originOf(known))
+  }
+
+  async #send(ask: Ask, known: Known, signal: AbortSignal, conditions?: Condition[]): Promise<Response> {
+    const send = (asking?: Condition[]) => this.#rules.network.send(...argumentsOf(ask, signal, asking))
+    try {
+      return await send(conditions)
+    } catch (error) {
+      if (!conditions || known?.type !== 'cors' || signal.aborted) throw error
+      // An origin has to allow these headers, or the browser does not send the request at all.
+      const response = await send()
+      this.#reserved.add(originOf(known))
+      return response
     }
   }
 
@@ -130,18 +151,18 @@ export class Loader {
  * The caller's own arguments, with our signal and our questions. The browser's own cache stays out of it: it would
  * answer in the server's place, hold up a second request for the same address, and keep what `clear()` must remove.
  */
-function argumentsOf({ input, init, request, isKept }: Ask, signal: AbortSignal, conditions: [string, string][] = []) {
-  const headers = new Headers(request.headers)
-  for (const [name, value] of conditions) headers.set(name, value)
+function argumentsOf({ input, init, request, isKept }: Ask, signal: AbortSignal, conditions?: Condition[]) {
   const changes: RequestInit = {
     signal,
     ...(isKept && request.cache !== 'force-cache' ? { cache: 'no-store' } : {}),
-    ...(conditions.length > 0 ? { headers } : {}),
+    ...(conditions ? { headers: [...request.headers, ...conditions] } : {}),
   }
   // One with a body can be sent once only, and the key has been made of this one. Nothing of a Request can be spread.
   const isGiven = request.method === 'GET' && !(init instanceof Request)
   return isGiven ? ([input, { ...init, ...changes }] as const) : ([request, changes] as const)
 }
+
+const originOf = ({ from }: CachedResponse) => new URL(from).origin
 
 /** Whether the answer takes the place of an earlier one, even if it is not kept itself. */
 function isFinal({ status, type }: Response): boolean {

@@ -419,6 +419,14 @@ describe('the server', () => {
     expect(await store.responses.get(here('/a'))).toMatchObject({ freshUntil: START + 121_000, ttl: 660 })
   })
 
+  test('is not asked so with other methods: there a condition says whether to do the work at all', async () => {
+    const { network, text, cached } = setUp({ methods: ['GET', 'POST'], ttl: 1, staleIfError: 60 })
+    network.answer(numbered({ etag: '"one"' }))
+    const post = { method: 'POST', body: 'x' }
+    expect([await text('/a', post), (await cached.settled(), advance(2), await text('/a', post))]).toEqual(['1', '2'])
+    expect(network.sent.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined])
+  })
+
   test('is asked each time when it says no-cache', async () => {
     const { network, text, cached } = setUp({ ttl: 60, staleWhileRevalidate: 60, staleIfError: 60 })
     const headers = { 'cache-control': 'no-cache', etag: '"1"' }
