@@ -1,6 +1,13 @@
 import { expect, test } from '@playwright/test'
 import type { BrowserContext, Locator, Page } from '@playwright/test'
+import { faintTexts } from './support/contrast.js'
 import { serveDemo } from './support/demo.js'
+
+declare global {
+  interface Window {
+    moved: string[]
+  }
+}
 
 // Generous, because machines are shared: no test waits for this when it passes.
 test.describe.configure({ timeout: 120_000 })
@@ -51,6 +58,20 @@ async function add(page: Page, customer: string, total: number, seconds?: number
   await form.getByLabel('Lives for').selectOption(seconds === undefined ? 'the default' : 't seconds')
   if (seconds !== undefined) await form.getByLabel('t, seconds').fill(String(seconds))
   await form.getByRole('button', { name: 'Add' }).click()
+}
+
+/** How many points of the chart have a colour of the page. */
+function drawn(page: Page, name: string): Promise<number> {
+  return page.locator('#chart canvas').evaluate((canvas: HTMLCanvasElement, variable) => {
+    const css = getComputedStyle(document.documentElement).getPropertyValue(`--${variable}`)
+    const [red, green, blue] = css.match(/[0-9a-f]{2}/gi)!.map((part) => Number.parseInt(part, 16))
+    const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height)
+    let points = 0
+    for (let at = 0; at < data.length; at += 4) {
+      if (data[at] === red && data[at + 1] === green && data[at + 2] === blue) points++
+    }
+    return points
+  }, name)
 }
 
 /** Opens the second tab with the page's own button. */
@@ -191,6 +212,9 @@ test('of 10,000 documents the first are shown, the disk is cleaned in idle slice
     /MB used of the .*B/,
   )
 
+  // The curve of what lives, and a stroke for each slice, in the colours that the page says.
+  for (const name of ['live', 'tab-1']) await expect.poll(() => drawn(page, name)).toBeGreaterThan(20)
+
   await clear(page)
   await page.getByRole('button', { name: 'Block the main thread for two seconds' }).click()
   await expect(page.locator('#blocked')).toHaveText(
@@ -200,6 +224,7 @@ test('of 10,000 documents the first are shown, the disk is cleaned in idle slice
   const words = await page.locator('#blocked').innerText()
   const [, answered, began] = /within (\d+) ms; deletion began after (\d+) ms/.exec(words)!.map(Number)
   expect(answered, words).toBeLessThanOrEqual(began!)
+  for (const kind of ['blocked', 'request', 'slice']) await expect(page.locator(`#lanes .${kind}`)).not.toHaveCount(0)
 })
 
 test('two tabs stay in step, and both show which one is deleting', async ({ page, context }) => {
@@ -337,12 +362,68 @@ test('it fits a phone, and the keyboard is enough', async ({ page }) => {
   await expect(touches.first()).toBeFocused()
 })
 
+test('links within the page lead to what they say, and leave the collection as it is', async ({ page, context }) => {
+  await visit(page)
+  await page.getByRole('radio', { name: /^orders/ }).check({ force: true })
+  const links = page.getByRole('navigation', { name: 'What to try' }).getByRole('link')
+  await expect(links).toHaveCount(6)
+  for (const link of await links.all()) {
+    await link.click()
+    const at = (await link.getAttribute('href'))!
+    await expect(page.locator(at)).toBeInViewport()
+    await expect(page).toHaveURL(/#orders$/)
+    await expect(page.getByRole('radio', { name: /^orders/ })).toBeChecked()
+  }
+  const second = await secondTab(context, page)
+  await expect(second.getByRole('radio', { name: /^orders/ })).toBeChecked()
+})
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`every text can be read, ${colorScheme}`, async ({ page }) => {
+    // Nothing fades in meanwhile.
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await visit(page)
+    expect(await faintTexts(page)).toEqual([])
+    const marks = page.getByRole('list', { name: 'Weather' }).locator('.mark')
+    await marks.first().scrollIntoViewIfNeeded()
+    await expect(marks.filter({ hasText: 'stale' })).not.toHaveCount(0)
+    expect(await faintTexts(page)).toEqual([])
+    await page.getByRole('switch', { name: 'Cut the network' }).check({ force: true })
+    await expect(marks).toHaveText(Array<string>(6).fill('offline'))
+    await page.getByRole('button', { name: 'Run the comparison' }).click()
+    await expect(page.locator('#bars figure')).not.toHaveCount(0, { timeout: 50_000 })
+    expect(await faintTexts(page)).toEqual([])
+    await page.getByRole('button', { name: /^Edit/ }).first().click()
+    expect(await faintTexts(page)).toEqual([])
+  })
+}
+
+test('who wants no motion gets none', async ({ page }) => {
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  await visit(page)
+  await page.evaluate(() => {
+    window.moved = []
+    const { animate } = Element.prototype
+    Element.prototype.animate = function (this: Element, frames, options) {
+      window.moved.push(`${this.id} ${(options as KeyframeAnimationOptions).easing}`)
+      return animate.call(this, frames, options)
+    }
+  })
+  await add(page, 'Brief', 1, 0.5)
+  await expect.poll(() => numberIn(page.locator('#slices'))).toBeGreaterThan(0)
+  await page.getByRole('list', { name: 'Weather' }).scrollIntoViewIfNeeded()
+  await expect.poll(() => page.evaluate(() => window.moved.length)).toBeGreaterThan(5)
+  expect(new Set(await page.evaluate(() => window.moved))).toEqual(new Set([' steps(8)']))
+})
+
 test('nothing is cut off, however narrow', async ({ page }) => {
   await visit(page)
+  await add(page, 'Margaret', 199.99, 95)
   for (const width of [320, 360, 390, 480, 700, 1024]) {
     await page.setViewportSize({ width, height: 800 })
+    const places = `button, .switch span, td, .mark${width < 360 ? '' : ', .pick small, .feed span'}`
     const cut = await page
-      .locator('button, .switch span, td, .mark')
+      .locator(places)
       .evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent))
     expect(cut, `at ${width}`).toEqual([])
   }

@@ -4,7 +4,7 @@ import { listen, tell } from './news.js'
 import { value } from './value.js'
 
 /** The collection that is shown. It stands in the address, so that a second tab shows the same. */
-export const chosen = value<Name>(nameIn(location.hash))
+export const chosen = value<Name>(nameIn(location.hash) ?? 'baskets')
 
 /** The settings as the store has them. */
 export const defaults = value<Readonly<Record<Name, number | null>>>({ baskets: 60, orders: -1, invoices: null })
@@ -17,7 +17,11 @@ chosen.watch((name) => {
   if (nameIn(location.hash) !== name) history.replaceState(null, '', `#${name}`)
   selectedId.set(undefined)
 })
-addEventListener('hashchange', () => chosen.set(nameIn(location.hash)))
+// Links within the page lead elsewhere, and leave that as it is.
+addEventListener('hashchange', () => {
+  chosen.set(nameIn(location.hash) ?? chosen.get())
+  if (!nameIn(location.hash)) history.replaceState(null, '', `#${chosen.get()}`)
+})
 listen((news) => {
   if (news.type === 'settings') void readDefaults()
 })
@@ -48,6 +52,6 @@ export async function setDefault(name: Name, defaultTtl: number | null): Promise
   tell({ type: 'settings' })
 }
 
-function nameIn(hash: string): Name {
-  return NAMES.find((name) => `#${name}` === hash) ?? 'baskets'
+function nameIn(hash: string): Name | undefined {
+  return NAMES.find((name) => `#${name}` === hash)
 }

@@ -1,7 +1,7 @@
 import { element, write } from '../lib/dom.js'
 import { tabColour } from '../lib/colour.js'
 import { listen } from '../lib/news.js'
-import { atMost } from '../lib/pace.js'
+import { atMost, isCalm } from '../lib/pace.js'
 import { sample } from '../lib/samples.js'
 import { sliceCount } from '../lib/slices.js'
 import { bytes, count } from '../lib/words.js'
@@ -42,6 +42,7 @@ export function showDisk(): void {
     write(slices, count(sliceCount()))
     pulse.style.color = `var(--${tabColour(news.tab)})`
     for (const animation of pulse.getAnimations()) animation.cancel()
+    if (isCalm()) return
     pulse.animate(
       [
         { opacity: 1, scale: 1.6 },

@@ -13,6 +13,9 @@ interface Told {
   at: number
 }
 
+/** The end of an id tells it from others; the beginning may be that of thousands. */
+const shortened = (id: string) => (id.length > 12 ? `…${id.slice(-8)}` : id)
+
 /** What `changes()` tells, in whichever tab it was done. */
 export function showFeed(): void {
   const list = element('#feed', HTMLElement)
@@ -26,7 +29,7 @@ export function showFeed(): void {
   for (const name of NAMES) {
     collections[name].changes((change) => {
       const { type, id } = change
-      const what = change.type === 'upsert' ? `${change.doc.customer} ${change.doc.total}` : id.slice(0, 13)
+      const what = change.type === 'upsert' ? `${change.doc.customer} ${change.doc.total}` : shortened(id)
       told = [{ type, text: `${name} · ${what}`, at: Date.now() }, ...told].slice(0, SHOWN)
       draw()
     })

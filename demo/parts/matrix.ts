@@ -30,7 +30,7 @@ export function showMatrix(): void {
       else cell.removeAttribute('aria-current')
     }
     const n = column === 'seconds' ? seconds(defaultTtl!) : 'n s'
-    const t = row === 'seconds' ? seconds(doc!.ttl!) : 't'
+    const t = row === 'seconds' ? seconds(doc!.ttl!) : 't s'
     write(element('[data-default]', HTMLElement, table), n)
     write(element('[data-own]', HTMLElement, table), t)
     write(element('[data-cell="absent seconds"]', HTMLElement, table), `${n} after its last write`)

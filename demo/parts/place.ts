@@ -1,5 +1,6 @@
 import type { Source } from 'mayfly/fetch'
 import { make, write } from '../lib/dom.js'
+import { isCalm } from '../lib/pace.js'
 import { seconds } from '../lib/words.js'
 
 export interface Weather {
@@ -51,7 +52,7 @@ export class Place {
     clearTimeout(this.#ageing)
     if (this.#mark.dataset['mark'] !== 'fresh') return
     const left = this.#measuredAt + this.#spans.fresh * 1000 - Date.now()
-    this.#ageing = setTimeout(() => this.#say('stale', 'not asked for since'), Math.max(0, left))
+    this.#ageing = setTimeout(() => this.#say('stale', 'not asked for again'), Math.max(0, left))
   }
 
   /** The network failed, and nothing is kept. */
@@ -71,9 +72,11 @@ export class Place {
     const hand = this.#age.firstElementChild as HTMLElement
     for (const animation of hand.getAnimations()) animation.cancel()
     const duration = this.#spans.stale * 1000
-    const animation = hand.animate([{ translate: '0' }, { translate: 'calc(100% - 5px)' }], {
+    const animation = hand.animate([{ translate: '0' }, { translate: 'calc(100% - 9px)' }], {
       duration,
       fill: 'forwards',
+      // In steps of a second where nothing is to move.
+      easing: isCalm() ? `steps(${this.#spans.stale})` : 'linear',
     })
     animation.currentTime = Date.now() - measuredAt
     this.#age.style.setProperty('--fresh', `${(100 * this.#spans.fresh) / this.#spans.stale}%`)

@@ -5,6 +5,8 @@ import type { Document } from '../store.js'
 
 export type Verb = 'select' | 'touch' | 'edit' | 'delete'
 
+const HINTS = { touch: 'Touch: restart the countdown', edit: 'Edit', delete: 'Delete' }
+
 const RADIUS = 15
 const ROUND = 2 * Math.PI * RADIUS
 
@@ -33,7 +35,7 @@ export class Row {
     this.pick.append(this.#ring, make('span', { class: 'what' }, this.#name, facts), this.#left)
     this.pick.addEventListener('click', () => act('select', this))
     this.#buttons = (['touch', 'edit', 'delete'] as const).map((verb) => {
-      const button = make('button', { type: 'button', class: 'quiet' }, icon(verb))
+      const button = make('button', { type: 'button', class: 'quiet', title: HINTS[verb] }, icon(verb))
       button.addEventListener('click', () => act(verb, this))
       return [verb, button]
     })
@@ -52,7 +54,6 @@ export class Row {
     for (const [verb, button] of this.#buttons) {
       const label = `${verb[0]!.toUpperCase()}${verb.slice(1)} ${nameOf(doc)}`
       button.setAttribute('aria-label', label)
-      button.title = label
     }
     this.#ring.classList.toggle('ever', this.#end === null)
     this.tick(Date.now())

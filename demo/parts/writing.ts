@@ -1,8 +1,8 @@
-import { element } from '../lib/dom.js'
+import { element, write } from '../lib/dom.js'
 import { tell } from '../lib/news.js'
 import { act } from '../lib/notice.js'
 import { chosen, selectedId } from '../lib/state.js'
-import { plural } from '../lib/words.js'
+import { count, plural } from '../lib/words.js'
 import { collections, NAMES } from '../store.js'
 import { few, spread } from './examples.js'
 import { read, watchMode } from './fields.js'
@@ -46,7 +46,9 @@ async function fillUp(button: HTMLButtonElement): Promise<string> {
     const { written } = await collections[chosen.get()].upsertMany(spread(MANY), {
       onProgress: ({ done }) => (progress.value = done),
     })
-    return `${plural(written, 'document')} written in ${Math.round(performance.now() - started)} ms.`
+    const took = `${count(Math.round(performance.now() - started))} ms`
+    write(element('#written', HTMLElement), `${count(written)} written in ${took}`)
+    return `${plural(written, 'document')} written in ${took}.`
   } finally {
     button.disabled = false
     progress.hidden = true
