@@ -419,6 +419,7 @@ test('who wants no motion gets none', async ({ page }) => {
 test('nothing is cut off, however narrow', async ({ page }) => {
   await visit(page)
   await add(page, 'Margaret', 199.99, 95)
+  await expect(page.getByRole('list', { name: 'Last changes' })).toContainText('Margaret 199.99')
   for (const width of [320, 360, 390, 480, 700, 1024]) {
     await page.setViewportSize({ width, height: 800 })
     const places = `button, .switch span, td, .mark${width < 360 ? '' : ', .pick small, .feed span'}`
