@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { collection } from 'mayfly'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { advance } from './support/clock.js'
 import { countRecords, countRequests } from './support/requests.js'
 import { open } from './support/stores.js'
@@ -67,11 +68,49 @@ describe('the rules stay cheap', () => {
       expect(deleted).toEqual([{ deleted: 100 }])
       expect(await store.items.query().count()).toBe(length - 100)
       // It goes in slices, whose size depends on who else is asking. Each reads the setting, keys of the dead in two
-      // indexes, and the last of them; the final one looks for the next to expire.
-      const { transaction: slices = 0, ...requests } = cost
+      // indexes, the last of them, and the keys between them; the final one looks for the next to expire.
+      const { transaction: slices = 0, delete: deletions, ...requests } = cost
       expect(slices).toBeLessThanOrEqual(25)
-      expect(requests).toEqual({ get: 2 * slices, getAllKeys: 2 * slices, openKeyCursor: 2, delete: 100 })
+      expect(requests).toEqual({ get: 2 * slices, getAllKeys: 3 * slices, openKeyCursor: 2 })
+      expect(deletions).toBeLessThanOrEqual(100)
     }
+  })
+
+  test('T18: what has expired and lies together is deleted as one stretch, around what lives', async () => {
+    const idOf = (at: number) => `i${String(at).padStart(4, '0')}`
+    const living = [3, 5000, 5001].map(idOf)
+    const store = open({ items: collection<Item>({ defaultTtl: 5 }) })
+    const all = Array.from({ length: 5999 }, (_, at) => ({ id: idOf(at), group: 0, ...(at === 5000 && { ttl: 6 }) }))
+    await store.items.upsertMany(all)
+    await store.items.patch(idOf(3), { ttl: 6 })
+    await store.items.patch(idOf(5001), { ttl: -1 })
+    advance(5)
+    const { delete: deletions, transaction: slices = 0 } = await countRequests(() => store.sweep())
+    expect(deletions).toBeLessThanOrEqual(3 * slices)
+    expect((await store.items.query().get()).map(({ id }) => id)).toEqual(living)
+    expect(await store.items.stats()).toMatchObject({ live: 3, expired: 0 })
+  })
+
+  test('T18: exactly what has expired is deleted, whatever lies between', async () => {
+    const lives = fc.uniqueArray(
+      fc.record({ id: fc.string({ minLength: 1, maxLength: 3 }), ttl: fc.constantFrom(1, 9) }),
+      {
+        selector: ({ id }) => id,
+        maxLength: 60,
+      },
+    )
+    const property = fc.asyncProperty(lives, async (docs) => {
+      const store = open({ items: collection<Item>({ defaultTtl: -1 }) })
+      await store.items.upsertMany(docs.map((doc) => ({ ...doc, group: 0 })))
+      advance(1)
+      const dead = docs.filter(({ ttl }) => ttl === 1)
+      expect(await store.sweep()).toEqual({ deleted: dead.length })
+      expect(await store.items.stats()).toMatchObject({ live: docs.length - dead.length, expired: 0 })
+      const left = docs.filter(({ ttl }) => ttl === 9).map(({ id }) => id)
+      expect((await store.items.query().get()).map(({ id }) => id)).toEqual(left.toSorted())
+      await store.destroy()
+    })
+    await fc.assert(property, { seed: inject('seed'), numRuns: Math.ceil(inject('runs') / 5) })
   })
 
   test('T14: a sweep does not look at a collection whose TTL is off', async () => {

@@ -92,18 +92,25 @@ export function newSetting(defaultTtl: number | null): Setting {
 export function stamp(draft: Draft, now: number, etag: string): DocumentRecord {
   const doc = Object.assign(draft, { _ts: now / 1000, _etag: etag })
   if (draft.ttl === -1) return { doc }
-  if (isTtl(draft.ttl)) return { doc, expiresAt: now + toMilliseconds(draft.ttl) - fraction() }
-  return { doc, inheritsFrom: now - fraction() }
+  const below = fraction(now)
+  if (isTtl(draft.ttl)) return { doc, expiresAt: now + toMilliseconds(draft.ttl) - below }
+  return { doc, inheritsFrom: now - below }
 }
 
 /** So fine that a moment of our time can still carry it. */
 const FRACTIONS = 1024
 
-let fractions = 0
+/** So many in a row share one: what is written together lies together, in order. */
+const TOGETHER = 8
 
-function fraction(): number {
-  fractions = (fractions + 1) % FRACTIONS
-  return fractions / FRACTIONS
+let moment = 0
+let written = 0
+
+/** What was written first in a millisecond comes first. */
+function fraction(now: number): number {
+  written = now === moment ? written + 1 : 0
+  moment = now
+  return 1 - ((Math.floor(written / TOGETHER) % FRACTIONS) + 1) / FRACTIONS
 }
 
 export function horizon({ defaultTtl, dead: noted, since }: Setting, now: number): Horizon {

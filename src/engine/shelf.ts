@@ -8,6 +8,7 @@ import { expiry, horizon, isAhead, isDead, newSetting, NOTHING } from './life.js
 import type { DocumentRecord, Setting } from './life.js'
 import { result, results } from './request.js'
 import { isSame } from './same.js'
+import { stretches } from './stretches.js'
 import { noteBehind } from './versions.js'
 
 /** How many records are asked for before the first are waited for. */
@@ -261,6 +262,13 @@ export class Shelf {
     this.removed ??= this.#known.get(id)
     if (this.held !== undefined) this.held--
     this.#known.set(id, undefined)
+  }
+
+  /** Removes many that have expired, and are on the disk. */
+  async discardAll(ids: string[]): Promise<void> {
+    for (const stretch of await stretches(this.store, ids)) this.store.delete(stretch)
+    for (const id of ids) this.#known.set(id, undefined)
+    if (this.held !== undefined) this.held -= ids.length
   }
 
   /** The record's document, of which every taker gets one of his own. */

@@ -75,11 +75,11 @@ export const wholes = {
     const reached = { ...from }
     let deleted = 0
     for (const [at, { field }] of graves.entries()) {
-      const ids = found[at]!.slice(0, limit - deleted)
+      const ids = found[at]!.slice(0, limit - deleted) as string[]
       if (ids.length === 0) continue
       // Asked for before it is deleted, and not waited for: that would be one more round trip.
       const last = result(shelf.store.get(ids.at(-1)!)) as Promise<DocumentRecord>
-      for (const id of ids) shelf.discard(id as string)
+      await shelf.discardAll(ids)
       deleted += ids.length
       reached[field] = (await last)[field]!
     }

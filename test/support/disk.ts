@@ -38,6 +38,7 @@ export class Disk {
     const begun = (transaction: IDBTransaction) => this.#begin(transaction)
     const workOf = (transaction: IDBTransaction) => this.#work.get(transaction)
     const end = (transaction: IDBTransaction) => this.#end(transaction)
+    const gain = (documents: number) => (this.free += documents)
     const { put, delete: remove } = IDBObjectStore.prototype
     const { commit } = IDBTransaction.prototype
     const begin = IDBDatabase.prototype.transaction
@@ -51,6 +52,10 @@ export class Disk {
     vi.spyOn(IDBObjectStore.prototype, 'delete').mockImplementation(function (this: IDBObjectStore, key) {
       const work = workOf(this.transaction)
       if (work && typeof key === 'string') work.deleted++
+      if (key instanceof IDBKeyRange && typeof key.lower === 'string') {
+        const stretch = this.count(key)
+        stretch.addEventListener('success', () => gain(stretch.result))
+      }
       return remove.call(this, key)
     })
     vi.spyOn(IDBTransaction.prototype, 'commit').mockImplementation(function (this: IDBTransaction) {
