@@ -21,7 +21,7 @@ function isComparable(operand: unknown, around: unknown[]): boolean {
 }
 
 /** A hole is no value; a copy shows it as undefined, where the list itself would pass over it. */
-const isListOfValues: Check = (operand) => Array.isArray(operand) && isValue(Array.from(operand))
+const isListOfValues: Check = (operand) => Array.isArray(operand) && !isEndless(operand) && isValue(Array.from(operand))
 
 const OPERATORS: Record<string, { takes: string; check: Check }> = {
   gt: { takes: 'a number, a Date or a string', check: isValue },
