@@ -253,6 +253,7 @@ describe('a worker', () => {
     vi.mocked(performance.now).mockRestore()
     vi.useRealTimers()
     expect(terminate).not.toHaveBeenCalled()
+    worker.postMessage = send
     for (const message of held) send(message)
     expect(await reading).toBeUndefined()
   })
