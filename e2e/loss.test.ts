@@ -183,13 +183,23 @@ test('close lets what was asked finish; destroy works with other tabs open', asy
 })
 
 test('where the browser has no locks, a dead worker is noticed all the same', async ({ tab }) => {
+  await tab.clock.install()
   await tab.evaluate(() => Object.defineProperty(Navigator.prototype, 'locks', { value: undefined }))
   await openShop(tab, { sweep: 'manual' })
-  const outcomes = await tab.evaluate(async () => {
+  await tab.evaluate(() => {
     const { store, lab } = window
     lab.workers.at(-1)!.terminate()
-    const calls = await Promise.allSettled([store.items.upsert({ id: 'a' }), store.items.get('a')])
-    return [calls.map(({ status }) => status), (await store.items.upsert({ id: 'a' })).id]
+    window.pending = Promise.allSettled([store.items.upsert({ id: 'a' }), store.items.get('a')])
+  })
+  const another = async () => {
+    await tab.clock.runFor(1000)
+    return tab.evaluate(() => window.lab.workers.length)
+  }
+  await expect.poll(another, { intervals: [10] }).toBe(2)
+  await tab.clock.resume()
+  const outcomes = await tab.evaluate(async () => {
+    const calls = (await window.pending) as PromiseSettledResult<unknown>[]
+    return [calls.map(({ status }) => status), (await window.store.items.upsert({ id: 'a' })).id]
   })
   expect(outcomes).toEqual([['rejected', 'fulfilled'], 'a'])
 })
