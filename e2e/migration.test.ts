@@ -24,9 +24,10 @@ declare global {
 
 interface Opening {
   version: number
-  /** For so many milliseconds each call of migrate keeps the page busy, and the one of a number for longer. */
+  /** For so many milliseconds each call of migrate keeps the page busy. */
   busy?: number
-  hangs?: { at: number; for: number }
+  /** The call of migrate that keeps the page busy until the server answers. */
+  hangs?: number
   /** The call of migrate during which the worker dies. */
   dies?: number
 }
@@ -37,12 +38,18 @@ const openBook = (page: Page, opening: Opening) =>
     const { collection, openStore, workers } = window.lab
     window.calls = 0
     window.progress = []
-    const wait = (time: number) => {
-      for (const end = performance.now() + time; performance.now() < end;);
+    const wait = () => {
+      for (const end = performance.now() + busy; performance.now() < end;);
+    }
+    const hang = () => {
+      const request = new XMLHttpRequest()
+      request.open('GET', '/release', false)
+      request.send()
     }
     const migrate = (old: Former): Note => {
       const call = ++window.calls
-      wait(call === hangs?.at ? hangs.for : busy)
+      if (call === hangs) hang()
+      else wait()
       if (call === dies) workers.at(-1)!.terminate()
       const { name, ...note } = old as Note
       return { ...note, ...(name === undefined ? {} : { title: name }), runs: (note.runs ?? 0) + 1 }
@@ -128,7 +135,10 @@ test('a tab that hangs in the middle of a migration is overtaken, and undoes not
   await fill(tab, 2000)
   await tab.close()
   const [hanging, other] = (await tabs(context, site, 2)) as [Page, Page]
-  const opening = openBook(hanging, { version: 2, hangs: { at: 700, for: 25_000 } })
+  let release!: () => void
+  const released = new Promise<void>((resolve) => (release = resolve))
+  await hanging.route('**/release', (route) => released.then(() => route.fulfill()))
+  const opening = openBook(hanging, { version: 2, hangs: 700 })
   // What it has done so far shows in a tab of the old version.
   const witness = await newTab(context, site)
   await openBook(witness, { version: 1 })
@@ -136,6 +146,7 @@ test('a tab that hangs in the middle of a migration is overtaken, and undoes not
   await openBook(other, { version: 2 })
   expect(await runs(other)).toEqual({ 1: 2000 })
   expect(await calls(other)).toBeGreaterThan(500)
+  release()
   await opening
   expect(await runs(hanging)).toEqual({ 1: 2000 })
   expect(await calls(hanging)).toBeLessThan(1500)
