@@ -117,6 +117,7 @@ export default defineConfig({
     // Generous, because machines are shared: no test waits for this when it passes.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000 } },
     provide: { seed, runs, engine: 'here', longest: 2 ** 32 - 1 },
     coverage: {
       provider: 'v8',

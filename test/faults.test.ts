@@ -150,7 +150,7 @@ describe('a tab that does not let go', () => {
     await expect(store.ready).rejects.toMatchObject({ code: 'blocked' })
     await expect(store.items.get('a')).rejects.toThrow(/does not let go.*Close the other tabs.*patience/)
     holder.close()
-    await vi.waitFor(async () => expect(await store.items.get('a')).toMatchObject({ id: 'a' }))
+    await expect.poll(() => store.items.get('a')).toMatchObject({ id: 'a' })
   })
 
   test('can be waited for', async () => {

@@ -76,19 +76,19 @@ test('on a page it waits for an idle callback, in one that is hidden for a backg
   const house = new Housekeeping(link)
   house.start()
   house.wake(0)
-  await vi.waitFor(() => expect(idle).toHaveLength(1))
+  await expect.poll(() => idle.length).toBe(1)
   expect(link.asked).toHaveLength(0)
   idle.pop()!()
-  await vi.waitFor(() => expect(link.asked).toHaveLength(1))
+  await expect.poll(() => link.asked.length).toBe(1)
 
   // Hidden while it waits, the idle callback may never come.
   house.wake(0)
-  await vi.waitFor(() => expect(idle).toHaveLength(1))
+  await expect.poll(() => idle.length).toBe(1)
   page.visibilityState = 'hidden'
   page.dispatchEvent(new Event('visibilitychange'))
-  await vi.waitFor(() => expect(link.asked).toHaveLength(2))
+  await expect.poll(() => link.asked.length).toBe(2)
   house.wake(0)
-  await vi.waitFor(() => expect(link.asked).toHaveLength(3))
+  await expect.poll(() => link.asked.length).toBe(3)
   expect([idle.length, tasks]).toEqual([0, [{ priority: 'background' }, { priority: 'background' }]])
 })
 

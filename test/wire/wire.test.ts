@@ -268,7 +268,7 @@ describe('a worker', () => {
     store.on('reconnected', () => events.push('reconnected'))
     const results: string[] = []
     items.query().subscribe((found) => results.push(found.map(({ id }) => id).join()))
-    await vi.waitFor(() => expect(results).toEqual(['kept']))
+    await expect.poll(() => results).toEqual(['kept'])
     // From now on the connection is refused, and so is every new one, until another worker takes over.
     const lost = () => new DOMException('Connection to Indexed Database server lost. Refresh the page', 'UnknownError')
     const terminate = vi.spyOn(workers[0]!, 'terminate')
@@ -290,7 +290,7 @@ describe('a worker', () => {
     ])
     expect(outcomes).toMatchObject([{ value: { id: 'written' } }, { value: { id: 'kept' } }, { value: 2 }])
     expect(isGone()).toBe(true)
-    await vi.waitFor(() => expect(results.at(-1)).toBe('kept,written'))
+    await expect.poll(() => results.at(-1)).toBe('kept,written')
     expect(events).toEqual(['reconnected'])
     vi.restoreAllMocks()
   })
@@ -310,9 +310,9 @@ describe('a worker', () => {
     vi.useRealTimers()
     const worker = new PortWorker()
     const { items, store } = open([worker], 'idle')
-    await vi.waitFor(() => expect(worker.calls('tidy').length).toBeGreaterThan(0))
+    await expect.poll(() => worker.calls('tidy').length).toBeGreaterThan(0)
     await items.upsert({ id: 'soon', ttl: 0.05 })
-    await vi.waitFor(async () => expect(await items.stats()).toEqual({ live: 0, expired: 0, nextExpiry: null }))
+    await expect.poll(() => items.stats()).toEqual({ live: 0, expired: 0, nextExpiry: null })
     await store.close()
   })
 
