@@ -14,7 +14,7 @@ async function watch(page: Page): Promise<void> {
 
 const last = (page: Page) => page.evaluate(() => (window.log.at(-1) as { ids: string[] } | undefined)?.ids)
 
-test('T23: of a list in which every document expires at another time, each leaves within 50 ms, in every tab', async ({
+test('T23: of a list in which every document expires at another time, each leaves within 50 ms, in every tab @alone', async ({
   context,
   site,
   tab,

@@ -30,7 +30,7 @@ async function best(measure: (round: number) => Promise<number>, good: number): 
   return least
 }
 
-test('a long task of the page is noticed', async ({ tab }) => {
+test('a long task of the page is noticed @alone', async ({ tab }) => {
   const longest = await longestTask(tab, () =>
     tab.evaluate(
       () =>
@@ -46,7 +46,7 @@ test('a long task of the page is noticed', async ({ tab }) => {
   expect(longest).toBeGreaterThan(50)
 })
 
-test('writing 20,000 documents, and reading them, leave the page without a long task', async ({ tab }) => {
+test('writing 20,000 documents, and reading them, leave the page without a long task @alone', async ({ tab }) => {
   await openShop(tab, { defaultTtl: 3600, index: 'n' })
   const writing = await best(
     (round) =>
@@ -70,7 +70,7 @@ test('writing 20,000 documents, and reading them, leave the page without a long 
   expect(await tab.evaluate(async () => (await window.store.items.query().get()).length)).toBe(20_000)
 })
 
-test('large documents leave it without one too: written, read at once, and read one by one', async ({ tab }) => {
+test('large documents leave it without one too: written, read at once, and read one by one @alone', async ({ tab }) => {
   await openShop(tab, { sweep: 'manual' })
   const longest = await best(
     () =>
@@ -91,7 +91,7 @@ test('large documents leave it without one too: written, read at once, and read 
   expect(longest).toBe(0)
 })
 
-test('deleting 100,000 expired documents leaves the page without a long task', async ({ tab }) => {
+test('deleting 100,000 expired documents leaves the page without a long task @alone', async ({ tab }) => {
   test.setTimeout(180_000)
   await openShop(tab, { defaultTtl: -1 })
   const deleting = await best(async () => {

@@ -57,7 +57,7 @@ const writeAndSweep = (tab: Page, id: string) =>
   }, id)
 
 for (const [fate, { befall, recover, log }] of Object.entries(FATES)) {
-  test(`T20: a tab that is ${fate}, in the middle of a sweep, does not keep another from writing and sweeping`, async ({
+  test(`T20: a tab that is ${fate}, in the middle of a sweep, does not keep another from writing and sweeping @alone`, async ({
     site,
   }) => {
     await withProfile(async (profile) => {

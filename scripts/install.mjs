@@ -21,13 +21,16 @@ export function ensurePackages(folder = '') {
 
 /** Runs a command of this machine or of an installed package in the project; true when it succeeds. */
 export function run(command, args, options = {}) {
-  const { status, error } = spawnSync(command, args, {
-    cwd: root,
-    stdio: 'inherit',
-    shell: process.platform === 'win32',
-    env: { ...process.env, PATH: `${root}node_modules/.bin${delimiter}${process.env.PATH}` },
-    ...options,
-  })
+  const { status, error } = spawnSync(command, args, { ...commandOptions(), stdio: 'inherit', ...options })
   if (error) console.error(`${command} could not be started: ${error.message}`)
   return status === 0
+}
+
+/** What it takes to run such a command. */
+export function commandOptions() {
+  return {
+    cwd: root,
+    shell: process.platform === 'win32',
+    env: { ...process.env, PATH: `${root}node_modules/.bin${delimiter}${process.env.PATH}` },
+  }
 }
