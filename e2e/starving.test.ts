@@ -3,7 +3,8 @@ import { onDisk } from './support/disk.js'
 import { expect, newTab, openShop, test } from './support/lab.js'
 import { startChromium, withProfile } from './support/own-chromium.js'
 
-const EXPIRED = 15_000
+/** So many that the deletion is not over before its tab is put out of action. */
+const EXPIRED = 40_000
 
 async function setState(tab: Page, state: 'frozen' | 'active'): Promise<void> {
   const session = await tab.context().newCDPSession(tab)
@@ -47,6 +48,7 @@ const writeAndSweep = (tab: Page, id: string) =>
   tab.evaluate(async (id) => {
     const { store } = window
     const { expired } = await store.items.stats()
+    if (expired === 0) throw new Error('There is nothing left to delete.')
     const begun = performance.now()
     await Promise.all([store.items.upsert({ id }), store.others.upsert({ id })])
     const sweeping = store.sweep()
