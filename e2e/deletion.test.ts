@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { onDisk } from './support/disk.js'
-import { expect, newTab, openShop, test } from './support/lab.js'
+import { expect, newTab, openShop, slowDown, test } from './support/lab.js'
 
 /** Writes documents that expire after so many seconds. */
 async function fill(page: Page, count: number, ttl: number, collection: 'items' | 'others' = 'items'): Promise<void> {
@@ -107,6 +107,7 @@ test('T20: another tab goes on when the one that deletes is closed in the middle
   await fill(tab, 20_000, 60)
   const deleting = await newTab(context, site)
   await openShop(deleting, { defaultTtl: -1 })
+  await slowDown(deleting)
   await pass(tab, 65, 2)
   await deleting.evaluate(() => window.store.items.upsert({ id: 'fence', ttl: 0.001 }))
   await expect.poll(() => onDisk(tab), { intervals: [1] }).toBeLessThan(20_000)

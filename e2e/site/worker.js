@@ -5,6 +5,7 @@ const [wall, steady] = [Date.now.bind(Date), performance.now.bind(performance)]
 Date.now = () => wall() + clock.wall
 performance.now = () => steady() + clock.steady
 let failing = 0
+let slowness = 0
 
 for (const [type, methods] of [
   [IDBDatabase, ['transaction']],
@@ -14,6 +15,8 @@ for (const [type, methods] of [
     const real = type.prototype[method]
     type.prototype[method] = function (...args) {
       counts[method] = (counts[method] ?? 0) + 1
+      const end = steady() + slowness
+      while (method === 'delete' && steady() < end);
       if (method === 'delete' && failing > 0) {
         failing--
         throw new DOMException('Injected', 'UnknownError')
@@ -35,6 +38,13 @@ channel.onmessage = ({ data: { id, pass = 0, leap = 0, fail = 0, isEndless, isSe
   failing += fail
   channel.postMessage({ to: id, answer: { ...counts } })
 }
+
+/** What a page asks of its own worker alone: that each deletion takes so many milliseconds. */
+addEventListener('message', (event) => {
+  if (event.data?.slowness === undefined) return
+  slowness = event.data.slowness
+  event.stopImmediatePropagation()
+})
 
 /** As Safari does when its process for databases has died: nothing works any more in this worker. */
 function loseServer() {
