@@ -2,7 +2,7 @@ import type { Collection, Stored } from '../types.js'
 import { Background } from './background.js'
 import { demandOf, mayReplace, stateFor } from './demand.js'
 import { abortable, Flights } from './flights.js'
-import { addressOf, hasCredentials, isFor, keyOf } from './key.js'
+import { addressOf, hasCredentials, keyOf } from './key.js'
 import { Loader } from './loader.js'
 import type { Ask, Outcome } from './loader.js'
 import { rulesOf } from './options.js'
@@ -77,13 +77,8 @@ class ResponseCache {
   }
 
   readonly invalidate: CachedFetch['invalidate'] = async (target) => {
-    if (typeof target === 'function') {
-      this.#flights.forget()
-      return this.#responses.shelf.remove((doc) => target(doc.url, doc))
-    }
-    const url = addressOf(target)
-    this.#flights.forget(isFor(url))
-    return this.#responses.removeAll(url)
+    if (typeof target === 'function') return this.#responses.shelf.remove((doc) => target(doc.url, doc))
+    return this.#responses.removeAll(addressOf(target))
   }
 
   readonly clear = (): Promise<void> => this.#responses.shelf.clear()
@@ -135,8 +130,10 @@ class ResponseCache {
   }
 
   #join(ask: Ask, entry: Entry | undefined, signal: AbortSignal | null | undefined): Promise<Outcome> {
-    const name = `${ask.key.request} ${this.#responses.shelf.era}`
-    return this.#flights.join(name, this.#loader.load(ask, entry), signal)
+    const { key } = ask
+    // Not that of the call: what is sent now knows of what was removed since.
+    const permit = this.#responses.shelf.permit()
+    return this.#flights.join(key.request, this.#loader.load(ask, entry), () => permit.holds(key.url), signal)
   }
 
   /** Past the cache; but what a successful request may have changed is not kept any longer. */

@@ -112,11 +112,7 @@ class ValueCache<V> implements Cached<V> {
   }
 
   readonly invalidate: Cached<V>['invalidate'] = async (target) => {
-    if (typeof target === 'function') {
-      this.#flights.forget()
-      return this.#shelf.remove((doc) => target(doc.key, doc.value))
-    }
-    this.#flights.forget((name) => name === this.#nameOf(target))
+    if (typeof target === 'function') return this.#shelf.remove((doc) => target(doc.key, doc.value))
     return this.#shelf.removeNamed(target, { id: idOf(target) } as never)
   }
 
@@ -152,11 +148,9 @@ class ValueCache<V> implements Cached<V> {
       const doc = { ...timesOf(this.#span, askedAt, Date.now()), id: idOf(key), key, value }
       return (await this.#put(doc, permit, known)) ?? doc
     }
-    return this.#flights.join(this.#nameOf(key), work, signal)
-  }
-
-  #nameOf(key: string): string {
-    return `${this.#shelf.era} ${key}`
+    // Not that of the call: what is loaded from now on knows of what was removed since.
+    const current = this.#shelf.permit()
+    return this.#flights.join(key, work, () => current.holds(key), signal)
   }
 
   /** A value that cannot be stored is given all the same. */

@@ -1,28 +1,27 @@
 /**
- * Does the work. It is stopped by the signal when nobody waits for it any more, and counts as under
- * way until everything that it holds up has settled too.
+ * Does the work. It is stopped by the signal when nobody waits for it any more, and counts as under way until
+ * everything that it holds up has settled too: who asks meanwhile, and before that moment, gets its result.
  */
-export type Work<T> = (signal: AbortSignal, hold: (work: Promise<unknown>) => void) => Promise<T>
+export type Work<T> = (signal: AbortSignal, hold: (work: Promise<unknown>, until: number) => void) => Promise<T>
 
 /** Work that is done once for everybody who asks for it meanwhile. */
 export class Flights<T> {
   readonly #flights = new Map<string, Flight<T>>()
 
-  /** Joins the work of that name, or starts it. The signal ends the waiting of this one caller only. */
-  join(name: string, work: Work<T>, signal?: AbortSignal | null): Promise<T> {
-    return (this.#flights.get(name) ?? this.#start(name, work)).board(signal)
+  /**
+   * Joins the work of that name, or starts it; also where that which is under way does not count any more. The signal
+   * ends the waiting of this one caller only.
+   */
+  join(name: string, work: Work<T>, counts: () => boolean, signal?: AbortSignal | null): Promise<T> {
+    const flight = this.#flights.get(name)
+    return (flight?.isOpen ? flight : this.#start(name, work, counts)).board(signal)
   }
 
-  /** Whoever asks from now on starts the work anew. Those who wait get what they wait for. */
-  forget(isMeant: (name: string) => boolean = () => true): void {
-    for (const name of this.#flights.keys()) if (isMeant(name)) this.#flights.delete(name)
-  }
-
-  #start(name: string, work: Work<T>): Flight<T> {
+  #start(name: string, work: Work<T>, counts: () => boolean): Flight<T> {
     const remove = () => {
       if (this.#flights.get(name) === flight) this.#flights.delete(name)
     }
-    const flight = new Flight(work, remove)
+    const flight = new Flight(work, counts, remove)
     this.#flights.set(name, flight)
     void flight.over.then(remove)
     return flight
@@ -32,19 +31,30 @@ export class Flights<T> {
 class Flight<T> {
   readonly #result: Promise<T>
   readonly #abandoned = new AbortController()
+  readonly #counts: () => boolean
   readonly #remove: () => void
   #aboard = 0
+  /** Until when its result is good enough for who comes now. */
+  #until = Infinity
   /** Resolves when nothing of it is under way any more. */
-  readonly over: Promise<void>
+  readonly over: Promise<unknown>
 
-  constructor(work: Work<T>, remove: () => void) {
-    const held: Promise<unknown>[] = []
+  constructor(work: Work<T>, counts: () => boolean, remove: () => void) {
+    let held: Promise<unknown> | undefined
+    this.#counts = counts
     this.#remove = remove
-    this.#result = work(this.#abandoned.signal, (other) => held.push(other))
+    this.#result = work(this.#abandoned.signal, (other, until) => {
+      held = other
+      this.#until = until
+    })
     this.over = this.#result.then(
-      () => Promise.allSettled(held).then(() => undefined),
+      () => held,
       () => undefined,
     )
+  }
+
+  get isOpen(): boolean {
+    return this.#counts() && Date.now() < this.#until
   }
 
   board(signal?: AbortSignal | null): Promise<T> {

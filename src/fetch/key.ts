@@ -6,7 +6,7 @@ export interface Key {
   url: string
   /** The document's id: begins with the address, so that all answers of an address lie together. */
   id: string
-  /** Begins with the address, and tells requests apart that may get different answers, whatever their id. */
+  /** Tells requests apart that may get different answers, whatever their id. */
   request: string
 }
 
@@ -56,12 +56,6 @@ const CONSTANT = new Set(['', 'accept-encoding', 'accept-charset', 'host', 'orig
 export function namesIn(vary: string | null): string[] | undefined {
   const names = (vary ?? '').split(',').map((name) => name.trim().toLowerCase())
   return names.includes('*') ? undefined : union(names.filter((name) => !CONSTANT.has(name)))
-}
-
-/** Whether a `Key.request` is for that address. */
-export function isFor(url: string): (request: string) => boolean {
-  const start = JSON.stringify([url]).slice(0, -1)
-  return (request) => request.startsWith(`${start},`)
 }
 
 export function union(...lists: readonly (readonly string[])[]): string[] {

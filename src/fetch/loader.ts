@@ -10,7 +10,7 @@ import type { Permit } from './permits.js'
 import { ageOf, spanOfResponse } from './policy.js'
 import { conditionsOf, renewed, toAnswer } from './record.js'
 import type { Answer, CachedResponse } from './record.js'
-import type { Responses } from './responses.js'
+import type { Arrival, Responses } from './responses.js'
 
 /** A call of the cached fetch. */
 export interface Ask {
@@ -30,6 +30,9 @@ export type Outcome = { response: Response; isFailure: boolean } | { answer: Ans
 
 type Known = Stored<CachedResponse> | undefined
 type Condition = [name: string, value: string]
+
+/** For how long a response is kept, and the headers that it was chosen by. */
+type Terms = Pick<Arrival, 'times' | 'names'>
 
 /** A request that went to the network and came back. */
 interface Trip {
@@ -68,19 +71,19 @@ export class Loader {
       const trip = { ask, known, askedAt, receivedAt: Date.now() }
       if (known && conditions && response.status === 304) {
         const answer = renewed(known, response, trip.receivedAt)
-        hold(this.#background.run(this.#keep(trip, answer)))
+        hold(this.#background.run(this.#keep(trip, answer)), goodUntil(ask, this.#termsOf(trip, answer.headers)))
         return { answer }
       }
-      const isKept = this.#isWorthKeeping(trip, response)
-      if (isKept) {
+      const terms = this.#judge(trip, response)
+      if (terms) {
         const storing = this.#background.run(this.#keepBody(trip, response, signal))
-        hold(storing)
+        hold(storing, goodUntil(ask, terms))
         void storing.then(() => release(response))
       } else {
         if (known && isFinal(response)) void this.#background.run(this.#responses.shelf.drop(known))
         release(response)
       }
-      return { response, isFailure: response.status >= 500 && !isKept }
+      return { response, isFailure: response.status >= 500 && !terms }
     }
   }
 
@@ -102,25 +105,29 @@ export class Loader {
     }
   }
 
-  #isWorthKeeping({ ask: { request, isKept }, receivedAt }: Trip, response: Response): boolean {
+  /** On which terms a response is kept; undefined when it is not worth it. */
+  #judge(trip: Trip, response: Response): Terms | undefined {
+    const { request, isKept } = trip.ask
     const { status, type, headers } = response
-    if (!isKept || UNFIT.has(status) || status < 200 || type.startsWith('opaque')) return false
+    if (!isKept || UNFIT.has(status) || status < 200 || type.startsWith('opaque')) return undefined
     try {
-      return this.#rules.keep(response, request) && this.#termsOf(headers, receivedAt) !== undefined
+      return this.#rules.keep(response, request) ? this.#termsOf(trip, headers) : undefined
     } catch (error) {
       this.#background.report(error)
-      return false
+      return undefined
     }
   }
 
-  /** For how long, and chosen by what; undefined when it must not be kept. */
-  #termsOf(headers: Headers, receivedAt: number) {
+  /** Undefined when it must not be kept. */
+  #termsOf({ askedAt, receivedAt }: Trip, given: HeadersInit): Terms | undefined {
+    const headers = new Headers(given)
     const { defaults, override, keepsCredentials } = this.#rules
     const names = namesIn(headers.get('vary'))
     // A script does not see the cookies, so it cannot choose by them.
     if (!names || (names.includes('cookie') && !keepsCredentials)) return undefined
     const span = spanOfResponse(headers, receivedAt, defaults, override)
-    return span && { span, names }
+    if (!span) return undefined
+    return { names, times: timesOf(span, askedAt, receivedAt, ageOf(headers, askedAt, receivedAt, override)) }
   }
 
   /** A body that breaks off is not kept. */
@@ -135,15 +142,13 @@ export class Loader {
     }
   }
 
-  async #keep({ ask, known, askedAt, receivedAt }: Trip, answer: Answer): Promise<void> {
+  async #keep(trip: Trip, answer: Answer): Promise<void> {
+    const { ask, known } = trip
     const { key, request, permit } = ask
-    const headers = new Headers(answer.headers)
-    const terms = this.#termsOf(headers, receivedAt)
-    const age = ageOf(headers, askedAt, receivedAt, this.#rules.override)
-    const times = terms && timesOf(terms.span, askedAt, receivedAt, age)
+    const terms = this.#termsOf(trip, answer.headers)
     // What was over when it came says all the same that the stored one is.
-    if (!times || !lives(times)) return known && this.#responses.shelf.drop(known)
-    await this.#responses.keep({ key, headers: request.headers, answer, times, names: terms.names, permit, known })
+    if (!terms || !lives(terms.times)) return known && this.#responses.shelf.drop(known)
+    await this.#responses.keep({ ...terms, key, headers: request.headers, answer, permit, known })
   }
 }
 
@@ -160,6 +165,11 @@ function argumentsOf({ input, init, request, isKept }: Ask, signal: AbortSignal,
   // One with a body can be sent once only, and the key has been made of this one. Nothing of a Request can be spread.
   const isGiven = request.method === 'GET' && !(init instanceof Request)
   return isGiven ? ([input, { ...init, ...changes }] as const) : ([request, changes] as const)
+}
+
+/** Until when who comes while a response is on its way may have it too; not who has asked for the server's own word. */
+function goodUntil({ demand }: Ask, terms: Terms | undefined): number {
+  return demand === 'cached' || demand === 'any' ? (terms?.times.staleUntil ?? 0) : 0
 }
 
 const originOf = ({ from }: CachedResponse) => new URL(from).origin

@@ -3,6 +3,8 @@ import { Others } from './others.js'
 /** Something that was removed, and a link to what was removed after it. */
 interface Removal<D> {
   isMeant: (doc: D) => boolean
+  /** The only name that it can be about, if there is one. */
+  name?: string | undefined
   next?: Removal<D>
 }
 
@@ -15,7 +17,16 @@ export class Permit<D> {
   }
 
   allows(doc: D): boolean {
-    for (let removal = this.#before.next; removal; removal = removal.next) if (removal.isMeant(doc)) return false
+    return this.#isFree(({ isMeant }) => isMeant(doc))
+  }
+
+  /** Whether nothing was removed that may have had this name: if not, what comes is old news to who asks now. */
+  holds(name: string): boolean {
+    return this.#isFree((removal) => (removal.name ?? name) === name)
+  }
+
+  #isFree(isHit: (removal: Removal<D>) => boolean): boolean {
+    for (let removal = this.#before.next; removal; removal = removal.next) if (isHit(removal)) return false
     return true
   }
 }
@@ -29,8 +40,6 @@ export class Permits<D> {
   readonly #nameOf: (doc: D) => string
   #last: Removal<D> = { isMeant: () => false }
   #others: Others | undefined
-  /** How often everything was removed. */
-  era = 0
 
   constructor(nameOf: (doc: D) => string) {
     this.#nameOf = nameOf
@@ -51,23 +60,17 @@ export class Permits<D> {
 
   /** Without a name, other tabs cannot know what is meant: they withdraw what they have issued for anything. */
   withdraw(isMeant: (doc: D) => boolean, name?: string): void {
-    this.#withdraw(isMeant)
+    this.#withdraw(isMeant, name)
     this.#join().tell(name)
   }
 
-  withdrawAll(): void {
-    this.era++
-    this.withdraw(() => true)
-  }
-
-  #withdraw(isMeant: (doc: D) => boolean): void {
-    this.#last = this.#last.next = { isMeant }
+  #withdraw(isMeant: (doc: D) => boolean, name: string | undefined): void {
+    this.#last = this.#last.next = { isMeant, name }
   }
 
   #join(): Others {
     return (this.#others ??= new Others((name) => {
-      if (name === undefined) this.era++
-      this.#withdraw((doc) => name === undefined || this.#nameOf(doc) === name)
+      this.#withdraw((doc) => name === undefined || this.#nameOf(doc) === name, name)
     }))
   }
 }

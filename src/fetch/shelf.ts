@@ -35,11 +35,6 @@ export class Shelf<D extends Timed> {
     return this.#permits.issue()
   }
 
-  /** Changes when everything is removed: nobody waits any more for what was asked for before. */
-  get era(): number {
-    return this.#permits.era
-  }
-
   /**
    * Writes a document, unless its permit was withdrawn, or a later answer, or the deletion of what was
    * known, has come in between. `known` is what was there when it was asked for.
@@ -85,7 +80,7 @@ export class Shelf<D extends Timed> {
   }
 
   async clear(): Promise<void> {
-    this.#permits.withdrawAll()
+    this.#permits.withdraw(() => true)
     await this.#collection.clear()
   }
 
