@@ -1,8 +1,9 @@
 import type { Collection, Stored } from '../types.js'
+import { taken } from './arguments.js'
 import { Background } from './background.js'
 import { demandOf, mayReplace, stateFor } from './demand.js'
 import { abortable, Flights } from './flights.js'
-import { addressOf, hasCredentials, keyOf } from './key.js'
+import { addressOf, hasCredentials, keyOf, textOf } from './key.js'
 import { Loader } from './loader.js'
 import type { Ask, Outcome } from './loader.js'
 import { rulesOf } from './options.js'
@@ -73,7 +74,7 @@ class ResponseCache {
     const signal = init?.signal === undefined ? given?.signal : init.signal
     signal?.throwIfAborted()
     const isKept = this.#rules.keepsCredentials || !hasCredentials(request, given?.destination)
-    return abortable(this.#ask({ input, init, request, demand, signal, isKept }), signal)
+    return abortable(this.#ask({ ...taken(input, init, request), request, demand, signal, isKept }), signal)
   }
 
   readonly invalidate: CachedFetch['invalidate'] = async (target) => {
@@ -138,10 +139,11 @@ class ResponseCache {
 
   /** Past the cache; but what a successful request may have changed is not kept any longer. */
   async #pass(method: string, input: RequestInfo | URL, init: RequestInit | undefined): Promise<Response> {
+    const target = textOf(input)
     const response = await this.#rules.network.send(input, init)
     if (SAFE.has(method) || !(response.status < 400)) return response
     try {
-      await this.invalidate(typeof input === 'string' ? input : 'url' in input ? input.url : input)
+      await this.invalidate(target)
     } catch (error) {
       this.#background.report(error)
     }

@@ -73,8 +73,11 @@ export function hasCredentials({ headers, credentials, url }: Request, destinati
 
 /** An address as a request would have it: a page may say in `<base>` what a relative one is relative to. */
 export function addressOf(target: string | URL | Request): string {
-  const text = typeof target === 'object' && 'url' in target ? target.url : String(target)
-  return withoutFragment(new URL(text, globalThis.document?.baseURI ?? globalThis.location?.href).href)
+  return withoutFragment(new URL(textOf(target), globalThis.document?.baseURI ?? globalThis.location?.href).href)
+}
+
+export function textOf(target: string | URL | Request): string {
+  return typeof target === 'object' && 'url' in target ? target.url : String(target)
 }
 
 function place(url: string): string {

@@ -1,4 +1,5 @@
 import type { Stored } from '../types.js'
+import type { Arguments } from './arguments.js'
 import type { Background } from './background.js'
 import type { Demand } from './demand.js'
 import type { Work } from './flights.js'
@@ -13,9 +14,7 @@ import type { Answer, CachedResponse } from './record.js'
 import type { Arrival, Responses } from './responses.js'
 
 /** A call of the cached fetch. */
-export interface Ask {
-  input: RequestInfo | URL
-  init: RequestInit | undefined
+export interface Ask extends Arguments {
   request: Request
   signal: AbortSignal | null | undefined
   key: Key
@@ -93,7 +92,7 @@ export class Loader {
   }
 
   async #send(ask: Ask, known: Known, signal: AbortSignal, conditions?: Condition[]): Promise<Response> {
-    const send = (asking?: Condition[]) => this.#rules.network.send(...argumentsOf(ask, signal, asking))
+    const send = (asking?: Condition[]) => this.#rules.network.send(ask.input, initOf(ask, signal, asking))
     try {
       return await send(conditions)
     } catch (error) {
@@ -153,18 +152,16 @@ export class Loader {
 }
 
 /**
- * The caller's own arguments, with our signal and our questions. The browser's own cache stays out of it: it would
+ * With our signal and our questions. The browser's own cache stays out of it: it would
  * answer in the server's place, hold up a second request for the same address, and keep what `clear()` must remove.
  */
-function argumentsOf({ input, init, request, isKept }: Ask, signal: AbortSignal, conditions?: Condition[]) {
-  const changes: RequestInit = {
+function initOf({ init, request, isKept }: Ask, signal: AbortSignal, conditions?: Condition[]): RequestInit {
+  return {
+    ...init,
     signal,
     ...(isKept && request.cache !== 'force-cache' ? { cache: 'no-store' } : {}),
     ...(conditions ? { headers: [...request.headers, ...conditions] } : {}),
   }
-  // One with a body can be sent once only, and the key has been made of this one. Nothing of a Request can be spread.
-  const isGiven = request.method === 'GET' && !(init instanceof Request)
-  return isGiven ? ([input, { ...init, ...changes }] as const) : ([request, changes] as const)
 }
 
 /** Until when who comes while a response is on its way may have it too; not who has asked for the server's own word. */
