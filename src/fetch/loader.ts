@@ -94,7 +94,10 @@ export class Loader {
   async #send(ask: Ask, known: Known, signal: AbortSignal, conditions?: Condition[]): Promise<Response> {
     const send = (asking?: Condition[]) => this.#rules.network.send(ask.input, initOf(ask, signal, asking))
     try {
-      return await send(conditions)
+      const response = await send(conditions)
+      // If it leads elsewhere by now, that has not changed; it is not what we have.
+      const hasMoved = known && response.status === 304 && ![known.from, ''].includes(response.url)
+      return hasMoved ? await send() : response
     } catch (error) {
       if (!conditions || known?.type !== 'cors' || signal.aborted) throw error
       // An origin has to allow these headers, or the browser does not send the request at all.

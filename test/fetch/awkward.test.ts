@@ -1,0 +1,32 @@
+import { collection } from 'mayfly'
+import { cached, sourceOf } from 'mayfly/fetch'
+import type { CachedValue } from 'mayfly/fetch'
+import { expect, test } from 'vitest'
+import { advance } from '../support/clock.js'
+import { setUp } from '../support/fetching.js'
+import { here } from '../support/network.js'
+import { open } from '../support/stores.js'
+
+/** A response with what only those of a browser's network have. */
+const from = (response: Response, looks: Partial<Response>) =>
+  Object.defineProperties(
+    response,
+    Object.fromEntries(Object.entries(looks).map(([name, value]) => [name, { value, configurable: true }])),
+  )
+
+test('that something else has not changed says nothing about what is stored', async () => {
+  const { network, cached, text } = setUp({ staleIfError: 60 })
+  let place = '/v1'
+  network.answer(({ headers }) => {
+    const isSame = headers.get('if-none-match') === '"1"'
+    const response = isSame ? new Response(null, { status: 304 }) : new Response(place, { headers: { etag: '"1"' } })
+    return from(response, { url: here(place), redirected: true })
+  })
+  const seen: string[] = []
+  for (place of ['/v1', '/v1', '/v2', '/v2']) {
+    seen.push(await text('/latest'))
+    await cached.settled()
+  }
+  expect(seen).toEqual(['/v1', '/v1', '/v2', '/v2'])
+  expect(network.sent).toHaveLength(5)
+})
