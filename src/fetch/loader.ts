@@ -42,11 +42,11 @@ interface Trip {
   receivedAt: number
 }
 
-/** A part of an answer, and no answer at all. */
-const UNFIT = new Set([206, 304])
+/** A part of an answer, no answer at all, and what a script can make no response of. */
+const UNFIT = /^(206|304|[^2-5].*)$/
 
 /** The server could not answer now: what it said before still holds. */
-const NOT_NOW = new Set([408, 425, 429])
+const NOT_NOW = [408, 425, 429]
 
 /** Goes to the network, and keeps what it brings. */
 export class Loader {
@@ -111,7 +111,7 @@ export class Loader {
   #judge(trip: Trip, response: Response): Terms | undefined {
     const { request, isKept } = trip.ask
     const { status, type, headers } = response
-    if (!isKept || UNFIT.has(status) || status < 200 || type.startsWith('opaque')) return undefined
+    if (!isKept || UNFIT.test(`${status}`) || type.startsWith('opaque')) return undefined
     try {
       return this.#rules.keep(response, request) ? this.#termsOf(trip, headers) : undefined
     } catch (error) {
@@ -162,8 +162,8 @@ function initOf({ init, request, isKept }: Ask, signal: AbortSignal, conditions?
   return {
     ...init,
     signal,
-    ...(isKept && request.cache !== 'force-cache' ? { cache: 'no-store' } : {}),
-    ...(conditions ? { headers: [...request.headers, ...conditions] } : {}),
+    cache: isKept && request.cache !== 'force-cache' ? 'no-store' : request.cache,
+    ...(conditions && { headers: [...request.headers, ...conditions] }),
   }
 }
 
@@ -176,7 +176,7 @@ const originOf = ({ from }: CachedResponse) => new URL(from).origin
 
 /** Whether the answer takes the place of an earlier one, even if it is not kept itself. */
 function isFinal({ status, type }: Response): boolean {
-  return status < 500 && !NOT_NOW.has(status) && !type.startsWith('opaque')
+  return status < 500 && !NOT_NOW.includes(status) && !type.startsWith('opaque')
 }
 
 /**

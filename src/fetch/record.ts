@@ -40,7 +40,7 @@ export function sourceOf(response: Response): Source | undefined {
 }
 
 /** Statuses that come without a body: https://fetch.spec.whatwg.org/#null-body-status */
-const BODILESS = new Set([204, 205, 304])
+const BODILESS = [204, 205]
 
 export function toAnswer(response: Response, request: Request, body: ArrayBuffer | null): Answer {
   const { status, statusText, headers, url, redirected, type } = response
@@ -52,28 +52,21 @@ export function toAnswer(response: Response, request: Request, body: ArrayBuffer
     from: url || withoutFragment(request.url),
     redirected,
     type,
-    body: BODILESS.has(status) ? null : body,
+    body: BODILESS.includes(status) ? null : body,
   }
 }
 
 /** What the server sends anew with a 304; but what describes the body describes the one that we have. */
-const OF_THE_BODY = new Set([
-  'content-length',
-  'content-encoding',
-  'content-range',
-  'content-type',
-  'transfer-encoding',
-])
+const OF_THE_BODY = /^(content-(length|encoding|range|type)|transfer-encoding)$/
 
 /** The stored answer, brought up to date by a 304: https://www.rfc-editor.org/rfc/rfc9111#section-3.2 */
 export function renewed(stored: Answer, { headers }: Response, receivedAt: number): Answer {
-  const { status, statusText, from, redirected, type, body } = stored
   const merged = new Headers(stored.headers)
   // These were about the journey of the old one.
   merged.delete('age')
   if (merged.has('date')) merged.set('date', new Date(receivedAt).toUTCString())
-  for (const [name, value] of headers) if (!OF_THE_BODY.has(name)) merged.set(name, value)
-  return { status, statusText, from, redirected, type, body, headers: [...merged] }
+  for (const [name, value] of headers) if (!OF_THE_BODY.test(name)) merged.set(name, value)
+  return { ...stored, headers: [...merged] }
 }
 
 /** The headers that ask whether a stored answer has changed; undefined when it has nothing to recognise it by. */
@@ -94,7 +87,8 @@ export function toResponse(answer: Answer, source: Source): Response {
 /** A copy of the network's response. Its body ends with the signal, as that of `fetch` does. */
 export function copyOf(response: Response, signal: AbortSignal | null | undefined): Response {
   const copy = response.clone()
-  if (!signal || !copy.body) return mark(copy, 'network')
+  // A script can make no response of other statuses.
+  if (!signal || !copy.body || copy.status > 599) return dress(copy, copy, 'network')
   const body = copy.body.pipeThrough(new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>(), {
     signal,
   })
@@ -107,23 +101,15 @@ const READERS = ['arrayBuffer', 'blob', 'bytes', 'formData', 'json', 'text'] as 
 
 /** Gives a response that a script has made what only the browser's own have, and its clones too. */
 function dress(response: Response, looks: Looks, source: Source, signal?: AbortSignal): Response {
-  const { url, redirected, type } = looks
   const define = (name: string, value: unknown) => Object.defineProperty(response, name, { value, configurable: true })
-  for (const [name, value] of Object.entries({ url, redirected, type })) define(name, value)
-  define('clone', () => dress(Response.prototype.clone.call(response), { url, redirected, type }, source, signal))
+  for (const name of ['url', 'redirected', 'type'] as const) define(name, looks[name])
+  define('clone', () => dress(Response.prototype.clone.call(response), response, source, signal))
   // Chromium forgets why a stream has failed, and says that the network did.
   for (const name of signal ? READERS : []) {
     const read = Response.prototype[name] as (() => Promise<unknown>) | undefined
-    if (read) define(name, () => read.call(response).catch((error: unknown) => Promise.reject(reasonOf(error, signal))))
+    const fails = (error: unknown) => Promise.reject((signal?.aborted ? signal.reason : error) as Error)
+    if (read) define(name, () => read.call(response).catch(fails))
   }
-  return mark(response, source)
-}
-
-function reasonOf(error: unknown, signal: AbortSignal | undefined): Error {
-  return (signal?.aborted ? signal.reason : error) as Error
-}
-
-function mark(response: Response, source: Source): Response {
   sources.set(response, source)
   return response
 }

@@ -5,6 +5,7 @@ import type { Key } from './key.js'
 import type { Timed } from './lifetimes.js'
 import type { Permit } from './permits.js'
 import type { Answer, CachedResponse } from './record.js'
+import { endOf } from './shelf.js'
 import type { Shelf } from './shelf.js'
 
 /** An answer on its way to the shelf. */
@@ -39,7 +40,7 @@ export class Responses {
     const vary = arrival.names.length > 0 ? await this.#pointTo(arrival) : []
     if (!vary) return
     const id = vary.length > 0 ? variantOf(key.id, vary, headers) : key.id
-    await this.shelf.put({ ...times, ...answer, id, url: key.url, vary }, permit, known?.id === id ? known : undefined)
+    await this.shelf.put({ ...answer, ...times, id, url: key.url, vary }, permit, known?.id === id ? known : undefined)
   }
 
   /** Removes all answers of an address; how many there were. */
@@ -52,7 +53,7 @@ export class Responses {
     const current = await this.shelf.find(key.id)
     const signpost = current && isSignpost(current) ? current : undefined
     const vary = union(names, signpost?.vary ?? [])
-    const left = signpost ? secondsLeft(signpost) : 0
+    const left = signpost ? (endOf(signpost) - Date.now()) / 1000 : 0
     if (vary.length === signpost?.vary.length && left >= lengthOf(times.ttl)) return vary
     const ttl = left > lengthOf(times.ttl) ? signpost?.ttl : times.ttl
     const askedAt = Math.max(times.askedAt, signpost?.askedAt ?? 0)
@@ -77,8 +78,4 @@ function isSignpost({ status }: CachedResponse): boolean {
 
 function lengthOf(ttl = -1): number {
   return ttl === -1 ? Infinity : ttl
-}
-
-function secondsLeft({ _ts, ttl }: Stored<CachedResponse>): number {
-  return _ts + lengthOf(ttl) - Date.now() / 1000
 }

@@ -7,7 +7,9 @@ import { Permits } from './permits.js'
 import type { Permit } from './permits.js'
 
 /** Somebody else has written or deleted the document meanwhile. */
-const OVERTAKEN = new Set(['conflict', 'precondition-failed', 'not-found'])
+function isOvertaken(error: unknown): boolean {
+  return error instanceof MayflyError && ['conflict', 'precondition-failed', 'not-found'].includes(error.code)
+}
 
 /** The collection of a cache. It can fail, as disks do: then there is nothing on it, and nothing comes to be. */
 export class Shelf<D extends Timed> {
@@ -51,7 +53,7 @@ export class Shelf<D extends Timed> {
         await this.drop(stored)
         return undefined
       } catch (error) {
-        if (!(error instanceof MayflyError && OVERTAKEN.has(error.code))) throw error
+        if (!isOvertaken(error)) throw error
       }
       current = await this.#collection.get(doc.id)
       // It has not expired, so somebody has deleted it, perhaps in another tab, and for a reason.
@@ -65,7 +67,7 @@ export class Shelf<D extends Timed> {
     try {
       await this.#collection.delete(id, { ifMatch: _etag })
     } catch (error) {
-      if (!(error instanceof MayflyError && OVERTAKEN.has(error.code))) throw error
+      if (!isOvertaken(error)) throw error
     }
   }
 
@@ -115,6 +117,7 @@ function isLater(current: Timed, doc: Timed): boolean {
   return current.askedAt > doc.askedAt && current.askedAt < Date.now() + 1
 }
 
-function endOf({ _ts, ttl = -1 }: { _ts: number; ttl?: number }): number {
+/** When a document expires, in milliseconds. */
+export function endOf({ _ts, ttl = -1 }: { _ts: number; ttl?: number }): number {
   return ttl === -1 ? Infinity : (_ts + ttl) * 1000
 }

@@ -30,3 +30,21 @@ test('that something else has not changed says nothing about what is stored', as
   expect(seen).toEqual(['/v1', '/v1', '/v2', '/v2'])
   expect(network.sent).toHaveLength(5)
 })
+
+test('a status that no script can make a response of comes as from fetch', async () => {
+  const { network, cached, count } = setUp({ ttl: 60, keep: () => true })
+  const strange = (): Response => from(new Response('x'), { status: 999, clone: strange })
+  network.answer(strange)
+  const asked = [await cached(here('/a')), await cached(here('/a'), { signal: new AbortController().signal })]
+  await cached.settled()
+  expect([asked.map(({ status }) => status), await asked[1]!.text(), await count()]).toEqual([[999, 999], 'x', 0])
+})
+
+test('sourceOf knows the clones of every response', async () => {
+  const { cached } = setUp()
+  const { signal } = new AbortController()
+  const asked = [await cached(here('/a')), await cached(here('/b'), { signal })]
+  await cached.settled()
+  asked.push(await cached(here('/a')))
+  expect(asked.map((response) => sourceOf(response.clone()))).toEqual(['network', 'network', 'fresh'])
+})
