@@ -1,3 +1,4 @@
+import { fail } from '../errors.js'
 import type { Collection, Stored } from '../types.js'
 import { taken } from './arguments.js'
 import { Background } from './background.js'
@@ -118,16 +119,22 @@ class ResponseCache {
     if (state === 'fresh') return toResponse(entry, 'fresh')
     if (demand !== 'cached') return toResponse(entry, 'stale')
     if (state !== 'stale') return undefined
-    this.#refresh(ask, entry)
+    void this.#background.run(this.#refresh(ask, entry))
     return toResponse(entry, 'stale')
   }
 
   /** One at a time, and nobody's signal ends it. */
-  #refresh(ask: Ask, entry: Entry): void {
+  async #refresh(ask: Ask, entry: Entry): Promise<void> {
     if (this.#refreshing.has(entry.id)) return
     this.#refreshing.add(entry.id)
-    const refreshing = this.#join(ask, entry, null).finally(() => this.#refreshing.delete(entry.id))
-    void this.#background.run(refreshing)
+    try {
+      const outcome = await this.#join(ask, entry, null)
+      if ('isFailure' in outcome && outcome.isFailure) {
+        throw fail('failed', {}, `${entry.url} was answered with ${outcome.response.status}.`)
+      }
+    } finally {
+      this.#refreshing.delete(entry.id)
+    }
   }
 
   #join(ask: Ask, entry: Entry | undefined, signal: AbortSignal | null | undefined): Promise<Outcome> {
@@ -141,7 +148,7 @@ class ResponseCache {
   async #pass(method: string, input: RequestInfo | URL, init: RequestInit | undefined): Promise<Response> {
     const target = textOf(input)
     const response = await this.#rules.network.send(input, init)
-    if (SAFE.has(method) || !(response.status < 400)) return response
+    if (SAFE.includes(method) || !(response.status < 400)) return response
     try {
       await this.invalidate(target)
     } catch (error) {
@@ -152,4 +159,4 @@ class ResponseCache {
 }
 
 /** Methods that change nothing. */
-const SAFE = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
+const SAFE = ['GET', 'HEAD', 'OPTIONS', 'TRACE']

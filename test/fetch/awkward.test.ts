@@ -48,3 +48,15 @@ test('sourceOf knows the clones of every response', async () => {
   asked.push(await cached(here('/a')))
   expect(asked.map((response) => sourceOf(response.clone()))).toEqual(['network', 'network', 'fresh'])
 })
+
+test('onError is told of a refresh that the server fails', async () => {
+  const { network, cached, errors } = setUp({ ttl: 1, staleWhileRevalidate: 60 })
+  await cached(here('/a'))
+  await cached.settled()
+  advance(2)
+  network.answer(() => new Response('down', { status: 503 }))
+  expect(sourceOf(await cached(here('/a')))).toBe('stale')
+  await cached.settled()
+  expect(errors).toMatchObject([{ name: 'MayflyError', code: 'failed' }])
+  expect(String(errors)).toContain('503')
+})
