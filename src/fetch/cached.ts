@@ -65,13 +65,13 @@ class ValueCache<V> implements Cached<V> {
   readonly #flights = new Flights<Loaded<V>>()
 
   constructor(collection: Collection<CachedValue<V>>, options: CachedOptions<V>) {
+    const lifetimes = checkLifetimes(options)
     const { load, onError } = options
     if (typeof load !== 'function') throw fail('invalid', {}, 'load is a function that brings the value of a key.')
-    const { ttl, staleWhileRevalidate = 0, staleIfError = 0 } = checkLifetimes(options)
-    if (ttl === undefined) throw fail('invalid', {}, 'ttl says for how many seconds a value is fresh.')
+    if (lifetimes.ttl === undefined) throw fail('invalid', {}, 'ttl says for how many seconds a value is fresh.')
     this.#collection = collection
     this.#load = load
-    this.#span = spanOf(ttl, staleWhileRevalidate, staleIfError)
+    this.#span = spanOf(lifetimes)
     this.#background = new Background(onError)
     this.#shelf = new Shelf(collection, this.#background, ({ key }) => key)
   }

@@ -45,10 +45,10 @@ const LONGEST = 2_147_483_647
 /** A clock that was set back by more than this says nothing about what is fresh. */
 const SMALL_STEP = 5 * 60 * 1000
 
-export function spanOf(fresh: number, staleWhileRevalidate: number, staleIfError: number): Span {
-  const stale = fresh + staleWhileRevalidate
-  const fallback = fresh + staleIfError
-  return { fresh, stale, fallback, kept: Math.max(stale, fallback) }
+export function spanOf({ ttl = 0, staleWhileRevalidate = 0, staleIfError = 0 }: Lifetimes): Span {
+  const stale = ttl + staleWhileRevalidate
+  const fallback = ttl + staleIfError
+  return { fresh: ttl, stale, fallback, kept: Math.max(stale, fallback) }
 }
 
 /** The times of what was asked for, received at the age of so many seconds, and will be written now. */

@@ -57,13 +57,13 @@ export function rulesOf(options: CachedFetchOptions): Rules {
     credentials = 'pass',
     onError,
   } = options
-  if (key !== undefined && typeof key !== 'function' && !Array.isArray(key)) {
+  if (key !== undefined && typeof key !== 'function' && !isTexts(key)) {
     throw fail('invalid', {}, 'key is a list of header names or a function.')
   }
   for (const [name, value] of Object.entries({ keep, fetch: given, onError })) {
     if (value !== undefined && typeof value !== 'function') throw fail('invalid', {}, `${name} is a function.`)
   }
-  if (!Array.isArray(methods)) throw fail('invalid', {}, 'methods is a list.')
+  if (!isTexts(methods)) throw fail('invalid', {}, 'methods is a list of names.')
   if (credentials !== 'pass' && credentials !== 'keep') {
     throw fail('invalid', {}, "credentials is 'pass' or 'keep'.")
   }
@@ -77,6 +77,10 @@ export function rulesOf(options: CachedFetchOptions): Rules {
     network: new Network(given),
     onError,
   }
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string')
 }
 
 /** A stream of events never ends, so it can be kept by nobody. */

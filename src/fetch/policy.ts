@@ -36,38 +36,34 @@ export function spanOfResponse(
   override: Lifetimes = {},
 ): Span | undefined {
   const said = directivesIn(headers)
+  const { ttl = 0, staleWhileRevalidate = 0, staleIfError = 0 } = defaults
   const server: Seconds = {
-    ttl: freshnessSaid(said, headers, receivedAt) ?? defaults.ttl ?? 0,
-    staleWhileRevalidate: secondsOf(said, 'stale-while-revalidate') ?? defaults.staleWhileRevalidate ?? 0,
-    staleIfError: secondsOf(said, 'stale-if-error') ?? defaults.staleIfError ?? 0,
+    ttl: freshnessSaid(said, headers, receivedAt) ?? ttl,
+    staleWhileRevalidate: secondsOf(said, 'stale-while-revalidate') ?? staleWhileRevalidate,
+    staleIfError: secondsOf(said, 'stale-if-error') ?? staleIfError,
   }
-  const allowed = allowedBy(said, server)
-  const span = spanOf(
-    override.ttl ?? allowed.ttl,
-    override.staleWhileRevalidate ?? allowed.staleWhileRevalidate,
-    override.staleIfError ?? allowed.staleIfError,
-  )
-  const kept = said.has('no-store') ? span.kept : Math.max(span.kept, usefulFor(headers, server, defaults))
+  const span = spanOf({ ...allowedBy(said, server), ...override })
+  const kept = said.has('no-store') ? span.kept : Math.max(span.kept, usefulFor(headers, server, ttl))
   return kept > 0 ? { ...span, kept } : undefined
 }
 
 /** What may be served of that without asking the server, which may have forbidden it. */
 function allowedBy(said: Directives, server: Seconds): Seconds {
-  const { ttl, staleIfError } = server
-  if (said.has('no-store')) return { ttl: 0, staleWhileRevalidate: 0, staleIfError: 0 }
-  if (said.has('must-revalidate')) {
-    return { ttl: said.has('no-cache') ? 0 : ttl, staleWhileRevalidate: 0, staleIfError: 0 }
+  const isUnkept = said.has('no-store')
+  const isChecked = isUnkept || said.has('no-cache')
+  const isStrict = isUnkept || said.has('must-revalidate')
+  return {
+    ttl: isChecked ? 0 : server.ttl,
+    staleWhileRevalidate: isChecked || isStrict ? 0 : server.staleWhileRevalidate,
+    // A server that says both means: ask me each time, but if I do not answer, go ahead.
+    staleIfError: isStrict || (isChecked && !said.has('stale-if-error')) ? 0 : server.staleIfError,
   }
-  // A server that says both means: ask me each time, but if I do not answer, go ahead.
-  const despite = said.has('stale-if-error') ? staleIfError : 0
-  return said.has('no-cache') ? { ttl: 0, staleWhileRevalidate: 0, staleIfError: despite } : server
 }
 
 /** For how many seconds a response can save its body from being sent again, though it may not be served unasked. */
-function usefulFor(headers: Headers, server: Seconds, defaults: Lifetimes): number {
+function usefulFor(headers: Headers, server: Seconds, ttl: number): number {
   if (!headers.has('etag') && !headers.has('last-modified')) return 0
-  const { ttl, staleWhileRevalidate, staleIfError } = server
-  return (ttl > 0 ? ttl : (defaults.ttl ?? 0)) + Math.max(staleWhileRevalidate, staleIfError)
+  return spanOf({ ...server, ttl: server.ttl || ttl }).kept
 }
 
 /** `s-maxage` is for caches that are shared, which this is not. */
@@ -77,8 +73,7 @@ function freshnessSaid(said: Directives, headers: Headers, receivedAt: number): 
   const expires = headers.get('expires')
   if (expires === null) return undefined
   // One that is no date, "0" above all, says that it is over.
-  const seconds = ((parseDate(expires) ?? -Infinity) - (parseDate(headers.get('date')) ?? receivedAt)) / 1000
-  return Math.max(0, seconds)
+  return Math.max(0, (parseDate(expires) || 0) - (parseDate(headers.get('date')) || receivedAt)) / 1000
 }
 
 /**
@@ -92,15 +87,15 @@ export function ageOf(headers: Headers, askedAt: number, receivedAt: number, ove
   const isServers =
     override.ttl === undefined && freshnessSaid(directivesIn(headers), headers, receivedAt) !== undefined
   if (!isServers) return said
-  return Math.max(since(parseDate(headers.get('date')) ?? receivedAt), said + since(askedAt))
+  return Math.max(since(parseDate(headers.get('date')) || receivedAt), said + since(askedAt))
 }
 
 function directivesIn(headers: Headers): Directives {
   return directivesOf(headers.get('cache-control'))
 }
 
-function parseDate(text: string | null): number | undefined {
+/** NaN for what is no date. */
+function parseDate(text: string | null): number {
   // Date.parse takes "0" and "-1" for years.
-  const time = text === null || /^\s*-?\d+\s*$/.test(text) ? NaN : Date.parse(text)
-  return Number.isNaN(time) ? undefined : time
+  return /^\s*-?\d+\s*$/.test(text ?? '0') ? NaN : Date.parse(text!)
 }

@@ -60,3 +60,12 @@ test('onError is told of a refresh that the server fails', async () => {
   expect(errors).toMatchObject([{ name: 'MayflyError', code: 'failed' }])
   expect(String(errors)).toContain('503')
 })
+
+test.each([{ key: [1] }, { methods: [5] }])('options that are refused: %j', (options) => {
+  expect(() => setUp(options as never)).toThrow(expect.objectContaining({ code: 'invalid' }))
+})
+
+test.each([null, undefined, 'load'])('a cache of values needs options: %j', (options) => {
+  const { values } = open({ values: collection<CachedValue>({ defaultTtl: -1 }) })
+  expect(() => cached(values, options as never)).toThrow(expect.objectContaining({ code: 'invalid' }))
+})
