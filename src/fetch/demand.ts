@@ -10,7 +10,7 @@ import type { CachedResponse } from './record.js'
 export type Demand = 'cached' | 'checked' | 'new' | 'any' | 'nothing'
 
 /** A request with one of these makes its own bargain with the server. */
-const OWN_CONDITIONS = ['range', 'if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since', 'if-range']
+const OWN_CONDITIONS = /^(range$|if-)/
 
 const OF_MODES: Partial<Record<RequestCache, Demand>> = {
   'no-cache': 'checked',
@@ -23,7 +23,7 @@ const OF_MODES: Partial<Record<RequestCache, Demand>> = {
 export function demandOf({ cache, headers, url }: Request): Demand | undefined {
   const said = directivesOf(headers.get('cache-control'))
   if (cache === 'no-store' || said.has('no-store') || !/^https?:/.test(url)) return undefined
-  if (OWN_CONDITIONS.some((name) => headers.has(name))) return undefined
+  if ([...headers.keys()].some((name) => OWN_CONDITIONS.test(name))) return undefined
   const demand = OF_MODES[cache]
   if (demand) return demand
   const isWary = said.has('no-cache') || (said.size === 0 && /\bno-cache\b/.test(headers.get('pragma') ?? ''))

@@ -31,12 +31,11 @@ function compress(state: Int32Array, words: Int32Array, round: Int32Array): void
 
 /** The data in blocks of 64 bytes: then a bit, then zeros, then how many bits there were. */
 function* blocks(data: Uint8Array): Generator<DataView, void, undefined> {
-  const padded = new Uint8Array(Math.ceil((data.length + 9) / 64) * 64)
+  const padded = new Uint8Array((data.length + 72) & -64)
   padded.set(data)
   padded[data.length] = 0x80
   const view = new DataView(padded.buffer)
-  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29))
-  view.setUint32(padded.length - 4, data.length << 3)
+  view.setBigUint64(padded.length - 8, BigInt(data.length) << 3n)
   for (let at = 0; at < padded.length; at += 64) yield new DataView(padded.buffer, at, 64)
 }
 
