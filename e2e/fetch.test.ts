@@ -178,6 +178,37 @@ test('1: every form of the arguments of fetch, and what it passes on', async ({ 
   expect(await own).toMatchObject({ text: 'GET ', source: 'network' })
 })
 
+test('1: what is given may be changed after the call, as with fetch', async ({ api, tab }) => {
+  api.on('/api/pages', (response, { url, headers }) => response.end(`${url!.slice(-1)}${headers['x-page']}`))
+  api.on('/here/list', (response) => response.end('here'))
+  api.on('/there/list', (response) => response.end('there'))
+  const seen = await tab.evaluate(async () => {
+    const url = new URL('/api/pages', origin)
+    const headers = new Headers()
+    const asked = ['1', '2', '3'].map((page) => {
+      url.search = page
+      headers.set('x-page', page)
+      return window.cached(url, { headers })
+    })
+    history.replaceState({}, '', '/here/')
+    asked.push(window.cached('list'))
+    history.replaceState({}, '', '/there/')
+    asked.push(window.cached('list'))
+    return Promise.all((await Promise.all(asked)).map((response) => response.text()))
+  })
+  expect(seen).toEqual(['11', '22', '33', 'here', 'there'])
+})
+
+test('1: a status that no script can make a response of', async ({ api, tab }) => {
+  const head = 'HTTP/1.1 999 Strange\r\nContent-Length: 1\r\nConnection: close\r\n\r\n'
+  api.on('/api/999', (response) => response.socket!.end(`${head}x`))
+  const statuses = await tab.evaluate(async () => {
+    const { signal } = new AbortController()
+    return [(await window.cached('/api/999')).status, (await window.cached('/api/999', { signal })).status]
+  })
+  expect(statuses).toEqual([999, 999])
+})
+
 test('2: fresh, then stale with one refresh behind, then only offline, then gone', async ({ api, tab, context }) => {
   api.on('/api/a', numbered())
   await open(tab, { ttl: 1, staleWhileRevalidate: HOUR })
@@ -257,6 +288,21 @@ test('3: ETag and Last-Modified: the server is asked, and a 304 renews what is s
   expect(turn).toBe('4')
   // The caller’s own question is the caller’s own.
   expect(await ask(tab, '/api/tagged', { headers: { 'If-None-Match': '"one"' } })).toMatchObject({ status: 304 })
+})
+
+test('3: what lies behind a redirect is asked for anew once that leads elsewhere', async ({ api, tab }) => {
+  let place = ''
+  api.on('/api/latest', (response) => response.writeHead(302, { Location: place }).end())
+  for (const path of ['/api/v1', '/api/v2']) {
+    api.on(path, (response, { headers }) => {
+      response.setHeader('ETag', '"same"').setHeader('Cache-Control', 'no-cache')
+      return headers['if-none-match'] ? response.writeHead(304).end() : response.end(path)
+    })
+  }
+  for (place of ['/api/v1', '/api/v1', '/api/v2', '/api/v2']) {
+    expect(await ask(tab, '/api/latest')).toMatchObject({ text: place, url: api.url + place, redirected: true })
+  }
+  expect([api.requests('/api/v1').length, api.requests('/api/v2').length]).toEqual([2, 3])
 })
 
 test('3: another origin need not allow the question whether something has changed', async ({ api, tab }) => {
@@ -554,6 +600,26 @@ test('6: anything that is loaded: get, refresh, and offline', async ({ tab }) =>
     return [first[0], first[1], second, third].map((value) => (value as { loads: number }).loads)
   })
   expect(seen).toEqual([1, 1, 2, 2])
+})
+
+test('6: a subscriber hears of what another tab loads and removes', async ({ api, context, tab }) => {
+  const other = await newTab(context, api)
+  await tab.evaluate(() => {
+    window.answers = []
+    const cache = window.kit.cached(window.cache.values, { load: (key) => `${key} here`, ttl: 60 })
+    cache.subscribe('a', (value) => void window.answers.push(Promise.resolve(value ?? null)))
+  })
+  const heard = () => tab.evaluate(() => Promise.all(window.answers))
+  await expect.poll(heard).toEqual(['a here'])
+  const there = (act: 'refresh' | 'invalidate') =>
+    other.evaluate(async (what) => {
+      const cache = window.kit.cached(window.cache.values, { load: (key) => `${key} there`, ttl: 60 })
+      await cache[what]('a')
+    }, act)
+  await there('refresh')
+  await expect.poll(heard).toEqual(['a here', 'a there'])
+  await there('invalidate')
+  await expect.poll(heard).toEqual(['a here', 'a there', null])
 })
 
 test('7: a service worker of fifteen lines: the page reloads offline', async ({ api, context }) => {
