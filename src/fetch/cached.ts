@@ -90,23 +90,25 @@ class ValueCache<V> implements Cached<V> {
 
   readonly subscribe: Cached<V>['subscribe'] = (key, listener, onError) => {
     let given: Loaded<V> | undefined
-    let isOver = false
+    const ending = new AbortController()
+    const { signal } = ending
     const give = (loaded: Loaded<V> | undefined) => {
       const isKnown = loaded === given || (loaded?._etag !== undefined && loaded._etag === given?._etag)
       const isOld = loaded && given && loaded.askedAt < given.askedAt
-      if (isOver || isKnown || isOld) return
+      if (signal.aborted || isKnown || isOld) return
       given = loaded
       listener(loaded?.value)
     }
-    const fail = (error: unknown) => (isOver ? undefined : (onError ?? ((e) => this.#background.report(e)))(error))
+    const fail = (error: unknown) =>
+      signal.aborted ? undefined : (onError ?? ((e) => this.#background.report(e)))(error)
     const query = this.#collection.query({ where: { id: idOf(key) } as never })
     // What may be given only if loading fails waits for that.
     const stop = query.subscribe(([doc]) => {
       if (!doc || given || isServable(doc)) give(doc)
     }, fail)
-    void this.#find(key).then(give, fail)
+    void this.#find(key, signal).then(give, fail)
     return () => {
-      isOver = true
+      ending.abort()
       stop()
     }
   }

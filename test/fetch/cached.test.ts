@@ -274,6 +274,27 @@ describe('subscribe', () => {
     expect(seen).toEqual(['a1'])
   })
 
+  test('ends what it has begun, if nobody else waits for that', async () => {
+    const slow = gate<string>()
+    let begun = gate<AbortSignal>()
+    const load: CachedOptions<unknown>['load'] = (key, { signal }) =>
+      key === 'a' ? (begun.open(signal), slow.promise) : key
+    const { cache, subscribe, seen, failures } = watched({ load })
+    const stop = subscribe()
+    const first = await begun.promise
+    stop()
+    expect(first.aborted).toBe(true)
+    begun = gate()
+    const leave = subscribe()
+    const second = await begun.promise
+    const asked = cache.get('a')
+    // It joins once it has looked what is stored, before this one has.
+    await cache.get('b')
+    leave()
+    slow.open('value')
+    expect([await asked, second.aborted, seen, failures]).toEqual(['value', false, [], []])
+  })
+
   test('holds back what is only for when loading fails', async () => {
     let isOffline = false
     let loads = 0
