@@ -102,7 +102,7 @@ class ResponseCache {
     }
     try {
       const outcome = await this.#join(ask, entry, signal)
-      if ('answer' in outcome) return toResponse(outcome.answer, 'network')
+      if (outcome.answer) return toResponse(outcome.answer, 'network')
       return (outcome.isFailure && fallback()) || copyOf(outcome.response, signal)
     } catch (error) {
       const stored = fallback()
@@ -117,9 +117,10 @@ class ResponseCache {
     const { demand } = ask
     if (demand === 'checked' || demand === 'new' || state === 'past') return undefined
     if (state === 'fresh') return toResponse(entry, 'fresh')
-    if (demand !== 'cached') return toResponse(entry, 'stale')
-    if (state !== 'stale') return undefined
-    void this.#background.run(this.#refresh(ask, entry))
+    if (demand === 'cached') {
+      if (state !== 'stale') return undefined
+      void this.#background.run(this.#refresh(ask, entry))
+    }
     return toResponse(entry, 'stale')
   }
 
@@ -128,10 +129,8 @@ class ResponseCache {
     if (this.#refreshing.has(entry.id)) return
     this.#refreshing.add(entry.id)
     try {
-      const outcome = await this.#join(ask, entry, null)
-      if ('isFailure' in outcome && outcome.isFailure) {
-        throw fail('failed', {}, `${entry.url} was answered with ${outcome.response.status}.`)
-      }
+      const { isFailure, response } = await this.#join(ask, entry, null)
+      if (isFailure) throw fail('failed', {}, `${entry.url} was answered with ${response.status}.`)
     } finally {
       this.#refreshing.delete(entry.id)
     }

@@ -25,7 +25,9 @@ export interface Ask extends Arguments {
 }
 
 /** What the network said: a response, of which everybody takes a copy, or that the stored answer still holds. */
-export type Outcome = { response: Response; isFailure: boolean } | { answer: Answer }
+export type Outcome =
+  | { answer?: undefined; response: Response; isFailure: boolean }
+  | { answer: Answer; response?: undefined; isFailure?: false }
 
 type Known = Stored<CachedResponse> | undefined
 type Condition = [name: string, value: string]
@@ -64,7 +66,9 @@ export class Loader {
 
   load(ask: Ask, known: Known): Work<Outcome> {
     return async (signal, hold) => {
-      const conditions = known && this.#mayAsk(ask, known) ? conditionsOf(known) : undefined
+      // Of other methods than GET a condition says whether to do the work at all.
+      const mayAsk = ask.request.method === 'GET' && ask.demand !== 'new'
+      const conditions = mayAsk && known && !this.#reserved.has(originOf(known)) ? conditionsOf(known) : undefined
       const askedAt = nextMoment()
       const response = await this.#send(ask, known, signal, conditions)
       const trip = { ask, known, askedAt, receivedAt: Date.now() }
@@ -84,11 +88,6 @@ export class Loader {
       }
       return { response, isFailure: response.status >= 500 && !terms }
     }
-  }
-
-  /** Of other methods than GET a condition says whether to do the work at all. */
-  #mayAsk({ demand, request }: Ask, known: CachedResponse): boolean {
-    return demand !== 'new' && request.method === 'GET' && !this.#reserved.has(originOf(known))
   }
 
   async #send(ask: Ask, known: Known, signal: AbortSignal, conditions?: Condition[]): Promise<Response> {

@@ -63,7 +63,7 @@ export function rulesOf(options: CachedFetchOptions): Rules {
   for (const [name, value] of Object.entries({ keep, fetch: given, onError })) {
     if (value !== undefined && typeof value !== 'function') throw fail('invalid', {}, `${name} is a function.`)
   }
-  if (!isTexts(methods)) throw fail('invalid', {}, 'methods is a list of names.')
+  if (!isTexts(methods)) throw fail('invalid', {}, 'methods is a list.')
   if (credentials !== 'pass' && credentials !== 'keep') {
     throw fail('invalid', {}, "credentials is 'pass' or 'keep'.")
   }

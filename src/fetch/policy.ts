@@ -83,7 +83,7 @@ function freshnessSaid(said: Directives, headers: Headers, receivedAt: number): 
  */
 export function ageOf(headers: Headers, askedAt: number, receivedAt: number, override: Lifetimes = {}): number {
   const since = (time: number) => Math.max(0, Math.floor((receivedAt - time) / 1000))
-  const said = Number(/^\d+/.exec(headers.get('age') ?? '')?.[0] ?? 0)
+  const said = Math.max(0, Number.parseInt(headers.get('age') ?? '') || 0)
   const isServers =
     override.ttl === undefined && freshnessSaid(directivesIn(headers), headers, receivedAt) !== undefined
   if (!isServers) return said
