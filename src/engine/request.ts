@@ -28,9 +28,15 @@ export function committed(transaction: IDBTransaction): Promise<void> {
     const abort = () => reject(transaction.error ?? new DOMException('The transaction was aborted.', 'AbortError'))
     const close = () => setTimeout(abort, FORCED)
     db.addEventListener('close', close)
+    // Chromium completes a transaction whose last request it has refused, as in memory a value of more than 127 MiB.
+    let failure: DOMException | null = null
+    transaction.onerror = (event) => {
+      if (!event.defaultPrevented) failure = (event.target as IDBRequest).error
+    }
     transaction.oncomplete = () => {
       db.removeEventListener('close', close)
-      resolve()
+      if (failure) reject(failure)
+      else resolve()
     }
     transaction.onabort = () => {
       db.removeEventListener('close', close)
