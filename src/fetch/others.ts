@@ -1,5 +1,7 @@
 interface Removed {
   name: string | undefined
+  /** When, in milliseconds. */
+  at: number
 }
 
 /**
@@ -10,16 +12,16 @@ interface Removed {
 export class Others {
   readonly #channel: BroadcastChannel | undefined
 
-  constructor(hear: (name: string | undefined) => void) {
+  constructor(hear: (name: string | undefined, at: number) => void) {
     if (typeof BroadcastChannel === 'undefined') return
     this.#channel = new BroadcastChannel('mayfly/fetch')
-    this.#channel.addEventListener('message', ({ data }: MessageEvent<Removed>) => hear(data.name))
+    this.#channel.addEventListener('message', ({ data }: MessageEvent<Removed>) => hear(data.name, data.at))
     // A server that renders pages must be able to end.
     ;(this.#channel as { unref?: () => void }).unref?.()
   }
 
   /** What was removed: all of that name, or anything. */
   tell(name: string | undefined): void {
-    this.#channel?.postMessage({ name } satisfies Removed)
+    this.#channel?.postMessage({ name, at: Date.now() } satisfies Removed)
   }
 }

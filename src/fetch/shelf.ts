@@ -48,6 +48,7 @@ export class Shelf<D extends Timed> {
         const stored = await (current
           ? this.#collection.replace(doc, { ifMatch: current._etag })
           : this.#collection.create(doc as never))
+        this.#permits.used(stored)
         if (permit.allows(doc)) return stored
         // It was removed while it was written, perhaps in another tab, and perhaps too early to be found.
         await this.drop(stored)
