@@ -196,3 +196,67 @@ describe(`of ${COUNT} documents`, () => {
     await store.orders.delete('another')
   })
 })
+
+describe('the first fields of an index of several', () => {
+  interface Event {
+    id: string
+    kind: string
+    at?: number | null | undefined
+    place: { town: string }
+  }
+  const events = collection<Event>()
+  const indexed = { events: events.index('kind', 'at').index('kind', 'place.town', 'at') }
+  const event = (n: number): Event => ({
+    id: `e${(n * 7) % 1000}`,
+    kind: `k${n % 50}`,
+    at: n,
+    place: { town: `t${n % 3}` },
+  })
+  const all = Array.from({ length: 1000 }, (_, n) => event(n))
+  const asked: QueryOptions<Event>[] = [
+    { where: { kind: 'k7' } },
+    { where: { kind: 'k7', 'place.town': { gte: 't1' } } },
+    { where: { kind: { startsWith: 'k4' } }, order: 'desc' },
+    { where: { or: [{ kind: 'k1' }, { kind: 'k2' }] } },
+  ]
+  const expected = [20, 13, 220, 40]
+  const explain = (store: ReturnType<typeof open<typeof indexed>>) =>
+    Promise.all(asked.map((question) => store.events.query(question).explain()))
+
+  test('serve where every document has the others', async () => {
+    const store = open(indexed)
+    await store.events.upsertMany(all)
+    const explained = await explain(store)
+    expect(explained.map(({ read, returned }) => [read, returned])).toEqual(expected.map((many) => [many, many]))
+    expect(explained.map(({ index }) => index)).not.toContain(null)
+    // The setting is all that is read.
+    const counting = async () => expect(await store.events.query({ where: { kind: 'k7' } }).count()).toBe(20)
+    expect(await countRecords(counting)).toBe(1)
+  })
+
+  test.each<[string, Partial<Event>]>([
+    ['lacks one', { at: undefined }],
+    ['holds there what is no key', { at: null }],
+  ])('serve no more once a document %s, which is found all the same', async (_, fields) => {
+    const store = open(indexed)
+    await store.events.upsertMany(all)
+    await store.events.patch('e49', fields)
+    const [{ index, returned } = {}] = await explain(store)
+    expect([index, returned]).toEqual([null, 20])
+    expect(await store.events.query({ where: { kind: 'k7' } }).count()).toBe(20)
+    expect((await store.events.query({ where: { kind: 'k7' }, orderBy: 'at' }).get()).length).toBe(19)
+  })
+
+  test('serve, or not, in an index that is added over documents', async () => {
+    for (const gap of [false, true]) {
+      const name = newName()
+      const before = open({ events }, name)
+      await before.events.upsertMany(all)
+      if (gap) await before.events.patch('e49', { at: undefined })
+      await before.close()
+      const explained = await explain(open(indexed, name))
+      expect(explained.map(({ returned }) => returned)).toEqual(expected)
+      expect(explained.map(({ index }) => index === null)).toEqual(expected.map(() => gap))
+    }
+  })
+})

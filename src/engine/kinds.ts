@@ -1,7 +1,8 @@
 import type { Document } from '../protocol.js'
 import { everyId, SETTING } from './layout.js'
-import { ARRAYS, BROKEN, ODD, SCALARS, ZEROS } from './life.js'
+import { ARRAYS, BROKEN, GAPS, ODD, SCALARS, ZEROS } from './life.js'
 import type { DocumentRecord, Kinds, Setting } from './life.js'
+import { isSortable } from './order.js'
 import { at, isPlain } from './path.js'
 
 /**
@@ -12,7 +13,12 @@ export function withKinds(kinds: Kinds, paths: string[], doc: Document): Kinds {
   let more = kinds
   for (const path of paths) {
     const known = more[path] ?? 0
-    const kind = known | kindOf(at(doc, path)) | (path.includes('.') && isOdd(doc, path) ? ODD : 0)
+    const value = at(doc, path)
+    const kind =
+      known |
+      kindOf(value) |
+      (path.includes('.') && isOdd(doc, path) ? ODD : 0) |
+      ((known & GAPS) === 0 && !isSortable(value) ? GAPS : 0)
     if (kind !== known) more = { ...more, [path]: kind }
   }
   return more
@@ -74,11 +80,18 @@ export function survey(store: IDBObjectStore, added: IDBIndex[]): void {
     const arrays = values.count(IDBKeyRange.lowerBound([]))
     return { path: index.name, values, all: index.count(), scalars, arrays }
   })
+  const compounds = added
+    .filter(({ keyPath }) => Array.isArray(keyPath))
+    .map((index) => ({ paths: pathsOf(index), all: index.count() }))
   const total = store.count(everyId())
   const request: IDBRequest<Setting> = store.get(SETTING)
   request.onsuccess = () => {
     const kinds: Record<string, number> = { ...request.result.kinds }
     const doubtful: string[] = []
+    for (const { paths, all } of compounds) {
+      const gaps = all.result < total.result ? GAPS : 0
+      for (const path of paths) kinds[path] = (kinds[path] ?? 0) | gaps
+    }
     for (const path of added.flatMap(pathsOf)) if (path.includes('.')) kinds[path] = (kinds[path] ?? 0) | ODD
     for (const { path, values, all, scalars, arrays } of counts) {
       store.deleteIndex(values.name)

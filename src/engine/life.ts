@@ -55,7 +55,8 @@ export type Attention = 'results' | 'changes'
 
 /**
  * What has been stored at a path: values that are keys, arrays, something on the way there that has fields of its own,
- * arrays that not every browser has in an index, a zero with a minus, which not every one takes for the other.
+ * arrays that not every browser has in an index, a zero with a minus, which not every one takes for the other, nothing
+ * that has a place in an index of several fields.
  */
 export type Kinds = Readonly<Record<string, number>>
 
@@ -64,6 +65,7 @@ export const ARRAYS = 2
 export const ODD = 4
 export const BROKEN = 8
 export const ZEROS = 16
+export const GAPS = 32
 
 export const NOTHING: Horizon = { expiresAt: -Infinity, inheritsFrom: -Infinity }
 

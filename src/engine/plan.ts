@@ -1,7 +1,7 @@
 import type { IndexShape } from '../protocol.js'
 import type { Conjunction, Fact } from './facts.js'
 import { everyId, indexName } from './layout.js'
-import { ARRAYS, BROKEN, ODD, SCALARS, ZEROS } from './life.js'
+import { ARRAYS, BROKEN, GAPS, ODD, SCALARS, ZEROS } from './life.js'
 import type { Kinds } from './life.js'
 import type { Sortable } from './order.js'
 import { compoundRange, everyScalar, rangeOf } from './span.js'
@@ -110,7 +110,9 @@ function through(source: Source, conjunction: Conjunction, terrain: Terrain): Wa
   // One on a single field has an array at each of its elements, and an empty one nowhere.
   if (used === 0 && (kind & ARRAYS) !== 0) return []
   // A document that lacks one of the fields is not in the index, so each must be known to be there.
-  const isThere = (path: string) => path === orderBy || facts.get(path)?.points || facts.get(path)?.span
+  const isComplete = (path: string) => used > 0 && ((kinds[path] ?? 0) & GAPS) === 0
+  const isThere = (path: string) =>
+    path === orderBy || facts.get(path)?.points || facts.get(path)?.span || isComplete(path)
   if (!paths.slice(used).every(isThere)) return []
 
   const prefixes = product(lists)
