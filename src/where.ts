@@ -36,12 +36,17 @@ export type Where<T> = {
   [P in Path<Stored<T>>]?: Condition<At<Stored<T>, P>>
 } & { or?: readonly Where<T>[] }
 
+/** The fields and paths that may hold something that has an order. */
+export type Orderable<T> = {
+  [P in Path<T>]: unknown extends At<T, P> ? P : [Extract<At<T, P>, Ordered>] extends [never] ? never : P
+}[Path<T>]
+
 /** Which documents, in what order, and how many. */
 export interface QueryOptions<T> {
   /** What must hold of a document; left out: all match. */
   where?: Where<T>
   /** Leaves out documents that lack the field, or hold something there that has no order. */
-  orderBy?: Path<Stored<T>>
+  orderBy?: Orderable<Stored<T>>
   /** Ties are broken by id, in the same direction. */
   order?: 'asc' | 'desc'
   /** At most so many documents; for `page()`, so many a page. */

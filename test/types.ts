@@ -450,6 +450,17 @@ export function conditions(): void {
   parcels.query({ orderBy: ['weight'] })
   // @ts-expect-error
   parcels.query({ orderBy: 'or' })
+  // What has no order orders nothing; what may have one does.
+  // @ts-expect-error
+  parcels.query({ orderBy: 'fragile' })
+  // @ts-expect-error
+  parcels.query({ orderBy: 'to' })
+  // @ts-expect-error
+  parcels.query({ orderBy: 'photo' })
+  parcels.query({ orderBy: 'arrivedAt' })
+  parcels.query({ orderBy: 'stamps' })
+  parcels.query({ orderBy: 'to.geo.seenAt' })
+  parcels.query({ orderBy: '_ts' })
   // @ts-expect-error
   parcels.query({ orderBy: '' })
   // @ts-expect-error
@@ -493,7 +504,8 @@ interface Loose {
 }
 const loose = openStore('loose', { all: collection<Loose>() }).all
 void loose.query({ where: { n: 5, value: { gt: 5 } } }).get()
-void loose.query({ where: { value: 'x' } }).get()
+void loose.query({ where: { value: 'x' }, orderBy: 'value' }).get()
+void loose.query({ orderBy: 'anything' }).get()
 
 // One kind of several can be patched by the fields that it has.
 type Shape = { id: string; kind: 'circle'; radius: number } | { id: string; kind: 'square'; side: number }
