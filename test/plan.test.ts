@@ -92,6 +92,18 @@ describe(`of ${COUNT} documents`, () => {
       10,
       6,
     ],
+    [
+      'one of very many',
+      { where: { serial: { in: Array.from({ length: 1000 }, (_, n) => `s${n * 3}`) } } },
+      'serial',
+      1000,
+    ],
+    [
+      'very many alternatives',
+      { where: { or: Array.from({ length: 200 }, (_, n) => ({ total: n * 5 })) }, orderBy: 'total' },
+      'total',
+      200,
+    ],
     ['alternatives', { where: { or: [{ customer: 'c1' }, { total: { gte: COUNT - 10 } }] } }, 'customer or total', 30],
     ['a range of ids', { where: { id: { gte: 'o010000', lt: 'o010020' } } }, 'id', 20],
     ['ids', { where: { id: { in: ['o000001', 'o000002', 'nobody'] } } }, 'id', 2],

@@ -25,7 +25,7 @@ export interface Conjunction {
 }
 
 /** More alternatives than this are not looked up one by one. */
-const MANY = 64
+const MANY = 500
 
 type Said = [path: string, condition: unknown][]
 

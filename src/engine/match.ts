@@ -25,8 +25,10 @@ const operators: Record<string, (operand: unknown) => Test> = {
   lt: (operand) => ordered(operand, (order) => order < 0),
   lte: (operand) => ordered(operand, (order) => order <= 0),
   in: (operand) => {
-    const tests = (operand as unknown[]).map(equals)
-    return (value) => tests.some((test) => test(value))
+    const values = new Set(operand as unknown[])
+    // Dates and arrays are the same by what they hold.
+    const tests = (operand as unknown[]).filter((one) => typeof one === 'object').map(equals)
+    return (value) => values.has(value) || (typeof value === 'object' && tests.some((test) => test(value)))
   },
   startsWith: (operand) => (value) => typeof value === 'string' && value.startsWith(operand as string),
   contains: (operand) => {
@@ -42,7 +44,8 @@ function every(condition: Record<string, unknown>): Test {
 }
 
 function equals(operand: unknown): Test {
-  return (value) => value === operand || ordered(operand, (order) => order === 0)(value)
+  const isSame = ordered(operand, (order) => order === 0)
+  return (value) => value === operand || isSame(value)
 }
 
 function ordered(operand: unknown, holds: (order: number) => boolean): Test {

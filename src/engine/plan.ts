@@ -52,7 +52,7 @@ export interface Terrain {
 const STORE: Source = { name: null, paths: ['id'], isCompound: false }
 
 /** More points than this are not looked up one by one. */
-const MANY = 500
+const MANY = 2000
 
 /** All ways to the documents that meet some conditions; reading the whole collection is the last. */
 export function waysTo(conjunction: Conjunction, terrain: Terrain): Way[] {
@@ -65,10 +65,11 @@ export function waysToAny(conjunctions: Conjunction[], terrain: Terrain): Way[] 
   const unconditional: Conjunction = { facts: new Map(), isAll: false }
   const whole = waysTo(unconditional, terrain).map((way) => ({ ...way, covers: false }))
   const each = conjunctions.map((conjunction) => narrowest(waysTo(conjunction, terrain))!)
-  if (each.some((way) => way.facts === 0)) return whole
+  const branches = each.flatMap((way) => way.branches)
+  if (each.some((way) => way.facts === 0) || branches.length > MANY) return whole
   return [
     {
-      branches: each.flatMap((way) => way.branches),
+      branches,
       isOrdered: each.every((way) => way.isOrdered),
       facts: Math.min(...each.map((way) => way.facts)),
       covers: each.every((way) => way.covers),

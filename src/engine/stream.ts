@@ -112,21 +112,30 @@ export class Stream {
     }
   }
 
-  /** Takes the first of all lanes, again and again, until one of them is empty. */
+  /** Takes the first of all lanes, again and again, until one of them has to be filled. */
   #merge(limit: number): void {
-    const [only, ...others] = this.#lanes as [Lane, ...Lane[]]
+    const lanes = this.#lanes
+    const [only, ...others] = lanes as [Lane, ...Lane[]]
     if (others.length === 0) {
       this.#give(only.rows.slice(only.at))
       only.at = only.rows.length
       return
     }
-    while (this.rows.length <= limit) {
-      let first = only
-      for (const lane of others) {
-        if (this.#sieve.order(lane.rows[lane.at]!, first.rows[first.at]!) < 0) first = lane
-      }
+    const order = (a: Lane, b: Lane) => this.#sieve.order(a.rows[a.at]!, b.rows[b.at]!)
+    lanes.sort(order)
+    while (this.rows.length <= limit && lanes.length > 0) {
+      const first = lanes.shift()!
       this.#give([first.rows[first.at++]!])
-      if (first.at === first.rows.length) return
+      const isEmpty = first.at === first.rows.length
+      if (isEmpty && first.reader.isDone) continue
+      let [low, high] = [0, isEmpty ? 0 : lanes.length]
+      while (low < high) {
+        const middle = (low + high) >>> 1
+        if (order(lanes[middle]!, first) < 0) low = middle + 1
+        else high = middle
+      }
+      lanes.splice(low, 0, first)
+      if (isEmpty) return
     }
   }
 

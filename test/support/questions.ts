@@ -281,6 +281,7 @@ function wheres(depth: number): fc.Arbitrary<Where> {
       arbitrary: fc.constantFrom<Where[][]>(
         [],
         MANY.map((a) => ({ a })),
+        Array.from({ length: 501 }, (_, n) => ({ a: n % 70 })),
       ),
     },
   )
