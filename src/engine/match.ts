@@ -2,7 +2,7 @@ import { elements } from '../dense.js'
 import type { Conditions, Document } from '../protocol.js'
 import { compare, isComparable } from './order.js'
 import type { Sortable } from './order.js'
-import { at } from './path.js'
+import { reader } from './path.js'
 
 type Test = (value: unknown) => boolean
 
@@ -14,7 +14,8 @@ export function matcher(where: Conditions = {}): (doc: Document) => boolean {
       return (doc: Document) => alternatives.some((matches) => matches(doc))
     }
     const test = isOperators(condition) ? every(condition) : equals(condition)
-    return (doc: Document) => test(at(doc, path))
+    const read = reader(path)
+    return (doc: Document) => test(read(doc))
   })
   return (doc) => tests.every((test) => test(doc))
 }
@@ -26,7 +27,6 @@ const operators: Record<string, (operand: unknown) => Test> = {
   lte: (operand) => ordered(operand, (order) => order <= 0),
   in: (operand) => {
     const values = new Set(operand as unknown[])
-    // Dates and arrays are the same by what they hold.
     const tests = (operand as unknown[]).filter((one) => typeof one === 'object').map(equals)
     return (value) => values.has(value) || (typeof value === 'object' && tests.some((test) => test(value)))
   },
@@ -44,6 +44,8 @@ function every(condition: Record<string, unknown>): Test {
 }
 
 function equals(operand: unknown): Test {
+  if (typeof operand !== 'object' || operand === null) return (value) => value === operand
+  // Dates and arrays are the same by what they hold.
   const isSame = ordered(operand, (order) => order === 0)
   return (value) => value === operand || isSame(value)
 }

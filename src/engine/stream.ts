@@ -1,11 +1,11 @@
-import type { Question } from '../protocol.js'
+import type { Document, Question } from '../protocol.js'
 import type { Position } from './bookmark.js'
 import { List } from './list.js'
 import type { DocumentRecord } from './life.js'
 import { matcher } from './match.js'
 import { compare, isSortable } from './order.js'
 import type { Sortable } from './order.js'
-import { at } from './path.js'
+import { reader } from './path.js'
 import type { Branch, Way } from './plan.js'
 import { Scan } from './scan.js'
 import type { Direction, Place } from './scan.js'
@@ -29,6 +29,7 @@ export class Sieve {
   readonly orderBy: string | undefined
   readonly direction: Direction
   readonly #matches: ReturnType<typeof matcher>
+  readonly #place: (doc: Document) => unknown
   readonly #sign: 1 | -1
 
   constructor({ where, orderBy, order = 'asc' }: Question) {
@@ -36,13 +37,15 @@ export class Sieve {
     this.direction = order === 'asc' ? 'next' : 'prev'
     this.#sign = order === 'asc' ? 1 : -1
     this.#matches = matcher(where)
+    this.#place = reader(this.orderBy ?? 'id')
   }
 
   /** The row of a record, unless it is no match. Whether it is alive is another question. */
   row(record: DocumentRecord): Row | undefined {
     const { doc } = record
-    const value = this.orderBy === undefined ? doc.id : at(doc, this.orderBy)
-    return isSortable(value) && this.#matches(doc) ? { id: doc.id, value, record } : undefined
+    if (!this.#matches(doc)) return undefined
+    const value = this.#place(doc)
+    return isSortable(value) ? { id: doc.id, value, record } : undefined
   }
 
   /** Ties are broken by id, in the direction of the order. */
