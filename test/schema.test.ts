@@ -214,6 +214,24 @@ describe('unique indexes', () => {
   })
 })
 
+describe('a unique index that is added over documents', () => {
+  test('leaves those alone that have the same value: they are found and touched, and their next writes have to differ', async () => {
+    const name = newName()
+    const before = open({ orders: collection<Order>() }, name)
+    await before.orders.upsertMany([order('a', { invoice: 'I1' }), order('b', { invoice: 'I1' })])
+    await before.close()
+    const { orders } = open({ orders: collection<Order>().uniqueIndex('invoice') }, name)
+    const found = orders.query({ where: { invoice: 'I1' } })
+    expect((await found.get()).map(({ id }) => id)).toEqual(['a', 'b'])
+    expect((await found.explain()).index).toBe('invoice')
+    expect(await orders.touch('a')).toBe(true)
+    await expect(orders.patch('a', { total: 5 })).rejects.toMatchObject({ code: 'conflict', id: 'a' })
+    await orders.patch('a', { invoice: 'I2' })
+    await orders.patch('b', { total: 5 })
+    expect((await found.get()).map(({ id }) => id)).toEqual(['b'])
+  })
+})
+
 describe('tabs of different versions of the app', () => {
   test('T15: one that merely reconnects does not bring its old defaultTtl back', async () => {
     const name = newName()

@@ -45,8 +45,8 @@ export const verbs = {
 
   async touch(shelf: Shelf, { id, ifMatch }: Of<'touch'>) {
     const record = matching(shelf, id, ifMatch)
-    // The document is as it was, also where a newer version of the app wrote it.
-    if (record) await save(shelf, structuredClone(record.doc), versionOf(record))
+    // The document is as it was, also where a newer version of the app wrote it, and has what it had.
+    if (record) await save(shelf, structuredClone(record.doc), { version: versionOf(record), isOld: true })
     return record !== undefined
   },
 
@@ -131,9 +131,13 @@ export function checkTtl({ setting, shape }: Shelf, id: string, ttl: unknown): v
 }
 
 /** Every write stamps the document anew, which starts its countdown. */
-async function save(shelf: Shelf, draft: Draft, version = shelf.shape.version): Promise<DocumentRecord> {
+async function save(
+  shelf: Shelf,
+  draft: Draft,
+  { version = shelf.shape.version, isOld = false } = {},
+): Promise<DocumentRecord> {
   const record = ofVersion(stamp(draft, shelf.now, newEtag()), version)
-  if (shelf.shape.indexes.some((index) => index.unique)) await claim(shelf, record)
+  if (!isOld && shelf.shape.indexes.some((index) => index.unique)) await claim(shelf, record)
   const leaving = await leavingFor(shelf, draft.id)
   try {
     shelf.put(record)
