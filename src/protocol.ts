@@ -56,6 +56,8 @@ export interface Page {
   next?: string
   /** Whether the matches had to be sorted, so that every page costs as much as all. */
   isSorted: boolean
+  /** Under which setting they were alive. */
+  defaultTtl: number | null
 }
 
 /** How a question was answered. */

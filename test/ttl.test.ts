@@ -176,6 +176,25 @@ describe('T5: an expired document does not exist', () => {
     }
   })
 
+  test('T5: for await passes over what expires while it goes on, and its limit counts what it gives', async () => {
+    const store = notes(10)
+    const docs = [{ id: 'a' }, { id: 'b', ttl: 5 }, { id: 'c', ttl: -1 }, { id: 'd' }, { id: 'e', ttl: 11 }]
+    await store.notes.upsertMany(docs)
+    const read = async (options: object, moves: Record<string, number>) => {
+      const given: string[] = []
+      for await (const { id } of store.notes.query(options)) {
+        given.push(id)
+        advance(moves[id] ?? 0)
+      }
+      return given
+    }
+    expect(await read({}, { a: 5 })).toEqual(['a', 'c', 'd', 'e'])
+    expect(await read({ limit: 3 }, { a: 4.999, c: 0.001 })).toEqual(['a', 'c', 'e'])
+    expect(await read({ order: 'desc', limit: 1 }, {})).toEqual(['e'])
+    await store.notes.setDefaultTtl(null)
+    expect(await read({}, { c: 100 })).toEqual(['c', 'e'])
+  })
+
   test('T5: a second connection sees the expiry at the same millisecond', async () => {
     const name = newName()
     const [one, two] = [notes(10, name), notes(10, name)]

@@ -1,5 +1,6 @@
 import type { Stored } from '../document.js'
-import type { Explained, Operation, Question } from '../protocol.js'
+import type { Document, Explained, Operation, Page as Answer, Question } from '../protocol.js'
+import { isTtl, toMilliseconds } from '../ttl.js'
 import { fail, readable } from '../errors.js'
 import type { MayflyError } from '../errors.js'
 import type { Listener, Lives } from './live.js'
@@ -17,6 +18,8 @@ export interface Page<T> {
   /** Give it to `page()` for the following page. Absent on the last one. */
   next?: string
 }
+
+type Found<T> = Page<T> & Pick<Answer, 'isSorted' | 'defaultTtl'>
 
 /** How a query was answered. */
 export interface Explanation {
@@ -64,8 +67,8 @@ export class Query<T> implements AsyncIterable<Stored<T>> {
 
   /** As many matches as `limit` says, after those of the page before. A page is full unless it is the last. */
   async page(after?: string): Promise<Page<T>> {
-    const { isSorted: _, ...page } = await this.#find({}, after)
-    return page
+    const { items, next } = await this.#find({}, after)
+    return next === undefined ? { items } : { items, next }
   }
 
   /** Answers the query, and says how that was done: a query that no index serves reads the whole collection. */
@@ -85,7 +88,7 @@ export class Query<T> implements AsyncIterable<Stored<T>> {
     return this.#lives.subscribe(collection, question, listener as unknown as Listener, onError)
   }
 
-  /** Reads page by page. What is written meanwhile is seen where it lies ahead. */
+  /** Reads page by page. What is written meanwhile is seen where it lies ahead; what expires meanwhile is not. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Stored<T>, void, undefined> {
     this.#queue.checkOpen()
     const { limit = Infinity } = this.#ask().question
@@ -93,27 +96,36 @@ export class Query<T> implements AsyncIterable<Stored<T>> {
     let given = 0
     let after: string | undefined
     do {
-      const { items, next, isSorted } = await this.#find({ limit: Math.min(size, limit - given) }, after)
-      yield* items
-      given += items.length
+      const { items, next, isSorted, defaultTtl } = await this.#find({ limit: Math.min(size, limit - given) }, after)
+      for (const item of items) {
+        if (!isAlive(item as unknown as Document, defaultTtl)) continue
+        given++
+        yield item
+      }
       after = next
       // Where no index has the order, every page reads everything: then fewer of them are better.
       if (isSorted) size = Math.min(PAGE_AT_MOST, size * 4)
     } while (after !== undefined && given < limit)
   }
 
-  async #find(overrides: Partial<Question> = {}, after?: string): Promise<Page<T> & { isSorted: boolean }> {
+  async #find(overrides: Partial<Question> = {}, after?: string): Promise<Found<T>> {
     return (await this.#queue.call((): Operation => {
       const { question, ...asked } = this.#ask()
       if (after !== undefined && typeof after !== 'string') {
         throw fail('invalid', asked, 'page() takes the `next` of the page before.')
       }
       return { ...asked, verb: 'find', question: { ...question, ...overrides }, after }
-    })) as Page<T> & { isSorted: boolean }
+    })) as Found<T>
   }
 
   #ask(): { collection: string; question: Question } {
     const collection = this.#collection
     return { collection, question: readable(() => toQuestion(this.#options, collection), { collection }) }
   }
+}
+
+/** Whoever reads a page slowly must not be given what has expired since it came. */
+function isAlive({ _ts, ttl }: Document, defaultTtl: number | null): boolean {
+  const seconds = defaultTtl === null ? -1 : isTtl(ttl) ? ttl : defaultTtl
+  return seconds === -1 || Math.round(_ts * 1000) + toMilliseconds(seconds) > Date.now()
 }

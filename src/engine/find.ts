@@ -42,10 +42,10 @@ export async function find(shelf: Shelf, question: Question, after?: string, ahe
   const start = after === undefined ? undefined : fromBookmark(after, orderBy !== undefined, shelf.shape.name)
   const give = ahead && question.limit === undefined ? (found: Row[]) => ahead(found.map(toDocument)) : undefined
   const { rows, hasMore, isSorted } = await search(shelf, question, start, give)
-  const items = rows.map(toDocument)
+  const page = { items: rows.map(toDocument), isSorted, defaultTtl: shelf.setting.defaultTtl }
   const last = rows.at(-1)
-  if (!last || !hasMore) return { items, isSorted }
-  return { items, isSorted, next: toBookmark(orderBy === undefined ? { id: last.id } : last) }
+  if (!last || !hasMore) return page
+  return { ...page, next: toBookmark(orderBy === undefined ? { id: last.id } : last) }
 }
 
 function toDocument({ record }: Row): Document {
