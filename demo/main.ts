@@ -1,3 +1,5 @@
+// First, for it listens for what comes but once.
+import { goOffline, offerInstall } from './parts/offline.js'
 import { showApi } from './parts/api.js'
 import { watchBlocking } from './parts/blocking.js'
 import { showCollections } from './parts/collections.js'
@@ -6,7 +8,6 @@ import { offer, showDocuments } from './parts/documents.js'
 import { CUSTOMERS } from './parts/examples.js'
 import { showFeed } from './parts/feed.js'
 import { showMatrix } from './parts/matrix.js'
-import { goOffline } from './parts/offline.js'
 import { showSpeed } from './parts/speed.js'
 import { showTabs } from './parts/tabs.js'
 import { watchWriting, welcome } from './parts/writing.js'
@@ -30,4 +31,5 @@ act(async () => {
   await readDefaults()
   await welcome()
 })
+offerInstall()
 goOffline()

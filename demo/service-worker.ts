@@ -29,6 +29,7 @@ const store = openStore('mayfly-demo-files', { files: collection<CachedResponse>
 // Whatever the server says: many servers of files send `no-cache`, which forbids to keep them for later.
 const cached = cachedFetch(store.files, { override: { staleIfError: 180 * DAY } })
 const known = new Set(FILES.map((file) => new URL(file, location.href).href))
+const pages = ['./', './index.html'].map((file) => new URL(file, location.href).pathname)
 
 scope.addEventListener('install', (event) => {
   const keep = async () => {
@@ -43,8 +44,8 @@ scope.addEventListener('activate', (event) => event.waitUntil(scope.clients.clai
 
 scope.addEventListener('fetch', (event) => {
   const { request } = event
-  const isPage = request.mode === 'navigate'
-  // The API is none of its business: the page has a cache of its own for that.
+  const isPage = request.mode === 'navigate' && pages.includes(new URL(request.url).pathname)
+  // The API is none of its business: the page has a cache of its own for that. Nor are other pages of this address.
   if (!isPage && !known.has(request.url)) return
   const response = isPage ? cached('./') : cached(request)
   event.respondWith(response)

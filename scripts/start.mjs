@@ -7,8 +7,11 @@ if (!run('node', ['scripts/build.mjs'])) process.exit(1)
 const { serveDemo } = await import('./demo.mjs')
 const { findBrowser } = await import('./browser.mjs')
 
+/** Data and service workers stay with an address: not at the one that every preview of vite has. */
+const PORT = 4680
+
 console.log('Building the demo …')
-const server = await serveDemo({ open: hasScreen() })
+const server = await serveDemo({ port: PORT, open: hasScreen() })
 console.log('\nmayfly’s demo is at:')
 server.printUrls()
 if (!hasScreen()) console.log('  There is no screen here: open that address in a browser. Ctrl+C ends the demo.')

@@ -1,10 +1,7 @@
 import { element, write } from '../lib/dom.js'
+import { installPrompt } from '../lib/install.js'
 
-interface InstallPrompt extends Event {
-  prompt(): Promise<unknown>
-}
-
-/** Makes the page work without a network, and lets it be installed. */
+/** Makes the page work without a network. */
 export function goOffline(): void {
   const chip = element('#offline-chip', HTMLElement)
   const show = async () => {
@@ -24,15 +21,13 @@ export function goOffline(): void {
     },
     () => write(chip, 'Needs the network'),
   )
+}
 
+/** A button to install the page with, for as long as it can be. */
+export function offerInstall(): void {
   const item = element('#install-chip', HTMLElement)
-  const button = element('#install', HTMLButtonElement)
-  addEventListener('beforeinstallprompt', (event) => {
-    event.preventDefault()
-    item.hidden = false
-    button.onclick = () => void (event as InstallPrompt).prompt()
-  })
-  addEventListener('appinstalled', () => (item.hidden = true))
+  installPrompt.watch((prompt) => (item.hidden = !prompt))
+  element('#install', HTMLButtonElement).addEventListener('click', () => void installPrompt.get()?.prompt())
 }
 
 /** The browser knows only whether there is some network. The service worker leaves this address to the real one. */
