@@ -1,6 +1,7 @@
 import type { Explanation } from 'mayfly'
 
-const numbers = new Intl.NumberFormat('en-GB')
+const numbers = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 3 })
+const dates = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
 const times = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
 
 export const count = (n: number): string => numbers.format(n)
@@ -9,11 +10,29 @@ export const plural = (n: number, noun: string): string => `${count(n)} ${noun}$
 
 export const timeOf = (at: Date | number): string => times.format(at)
 
+/** With its day, when that is not today. */
+export function momentOf(at: number): string {
+  const day = dates.format(at)
+  return day === dates.format(Date.now()) ? timeOf(at) : `${timeOf(at)} on ${day}`
+}
+
 export function seconds(n: number): string {
   if (n < 120) return `${count(Math.round(n * 10) / 10)} s`
   if (n < 2 * 3600) return `${count(Math.round(n / 60))} min`
   if (n < 2 * 86_400) return `${count(Math.round(n / 3600))} h`
   return `${count(Math.round(n / 86_400))} days`
+}
+
+const LENGTHS = [
+  [86_400, 'day'],
+  [3600, 'h'],
+  [60, 'min'],
+] as const
+
+/** A number of seconds as it was set, in the longest unit that leaves no rest. */
+export function exactly(n: number): string {
+  const [length, unit] = LENGTHS.find(([one]) => n >= 2 * one && n % one === 0) ?? [1, 's']
+  return unit === 'day' ? plural(n / length, unit) : `${count(n / length)} ${unit}`
 }
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB']

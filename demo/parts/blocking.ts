@@ -80,10 +80,10 @@ function wordsFor({ released, answered, slices, done }: Course): string {
     early.length === 0
       ? 'While the thread was blocked, nothing was deleted.'
       : `While the thread was blocked, ${plural(early.length, 'slice')} went ahead: another tab was idle, or one was under way.`
-  const requests = `Then ${REQUESTS} requests were answered within ${answered - released} ms`
+  const requests = `Then ${REQUESTS} requests were answered within ${count(answered - released)} ms`
   const first = late[0]
   if (!first) return `${waited} ${requests}.`
-  return `${waited} ${requests}; deletion began after ${Math.round(first.from - released)} ms and was done after ${count(done - released)} ms, in ${plural(late.length, 'slice')}.`
+  return `${waited} ${requests}; deletion began after ${count(Math.round(first.from - released))} ms and was done after ${count(done - released)} ms, in ${plural(late.length, 'slice')}.`
 }
 
 function draw({ released, answered, slices, done }: Course): void {

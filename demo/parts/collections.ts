@@ -3,7 +3,7 @@ import { act } from '../lib/notice.js'
 import { columnOf } from '../lib/rules.js'
 import { sample } from '../lib/samples.js'
 import { chosen, defaults, setDefault } from '../lib/state.js'
-import { plural, seconds } from '../lib/words.js'
+import { exactly, plural } from '../lib/words.js'
 import { NAMES } from '../store.js'
 import type { Name } from '../store.js'
 import { TtlSwitch } from './ttl-switch.js'
@@ -27,15 +27,19 @@ export function showCollections(): void {
     const defaultTtl = defaults.get()[name]
     const column = columnOf(defaultTtl)
     setting.show(name, column, column === 'seconds' ? defaultTtl! : undefined)
-    for (const [other, { input, note }] of choices) {
-      input.checked = other === name
+    for (const [other, { input }] of choices) input.checked = other === name
+    describe()
+  }
+  // Counts come all the time, also while somebody chooses.
+  const describe = () => {
+    for (const [other, { note }] of choices) {
       const live = sample.get()?.of[other].live
       write(note, `${wordsFor(defaults.get()[other])}${live === undefined ? '' : ` · ${plural(live, 'document')}`}`)
     }
   }
   chosen.watch(show)
   defaults.watch(show)
-  sample.watch(show)
+  sample.watch(describe)
 }
 
 function choice(name: Name) {
@@ -46,5 +50,5 @@ function choice(name: Name) {
 }
 
 function wordsFor(defaultTtl: number | null): string {
-  return defaultTtl === null ? 'off' : defaultTtl === -1 ? 'on, no default' : `on, ${seconds(defaultTtl)}`
+  return defaultTtl === null ? 'off' : defaultTtl === -1 ? 'on, no default' : `on, ${exactly(defaultTtl)}`
 }

@@ -2,7 +2,7 @@ import { element, write } from '../lib/dom.js'
 import { act } from '../lib/notice.js'
 import { columnOf, endOf, reasonOf, rowOf } from '../lib/rules.js'
 import { chosen, defaults, selected, selectedId } from '../lib/state.js'
-import { seconds, timeOf } from '../lib/words.js'
+import { exactly, momentOf } from '../lib/words.js'
 import { collections } from '../store.js'
 import { nameOf } from './row.js'
 import { TtlSwitch } from './ttl-switch.js'
@@ -29,21 +29,21 @@ export function showMatrix(): void {
       if (isLit) cell.setAttribute('aria-current', 'true')
       else cell.removeAttribute('aria-current')
     }
-    const n = column === 'seconds' ? seconds(defaultTtl!) : 'n s'
-    const t = row === 'seconds' ? seconds(doc!.ttl!) : 't s'
+    const n = column === 'seconds' ? exactly(defaultTtl!) : 'n s'
+    const t = row === 'seconds' ? exactly(doc!.ttl!) : 't s'
     write(element('[data-default]', HTMLElement, table), n)
     write(element('[data-own]', HTMLElement, table), t)
     write(element('[data-cell="absent seconds"]', HTMLElement, table), `${n} after its last write`)
     for (const cell of ['seconds none', 'seconds seconds']) {
       write(element(`[data-cell="${cell}"]`, HTMLElement, table), `${t} after its last write`)
     }
-    own.form.hidden = !doc
     if (doc) {
       name = nameOf(doc)
       const end = endOf(doc, defaultTtl)
       own.show(name, row!, row === 'seconds' ? doc.ttl : undefined)
-      write(reason, `${reasonOf(doc, defaultTtl)}${end === null ? '' : ` That is at ${timeOf(end)}.`}`)
+      write(reason, `${reasonOf(doc, defaultTtl)}${end === null ? '' : ` That is at ${momentOf(end)}.`}`)
     } else {
+      own.rest('the selected document')
       const isGone = selectedId.get() !== undefined && name !== ''
       write(reason, isGone ? `${name} does not exist any more.` : 'Select a document to see which rule applies to it.')
     }

@@ -1,7 +1,7 @@
 import type { Source } from 'mayfly/fetch'
 import { make, write } from '../lib/dom.js'
 import { isCalm } from '../lib/pace.js'
-import { seconds } from '../lib/words.js'
+import { count, seconds } from '../lib/words.js'
 
 export interface Weather {
   city: string
@@ -42,7 +42,7 @@ export class Place {
     const old = Math.max(0, Math.round((Date.now() - measuredAt) / 1000))
     write(this.#value, `${celsius.toFixed(1)} °C, ${sky}`)
     const age = `${seconds(old)} old`
-    this.#say(mark, `${note} · ${Math.max(1, Math.round(took))} ms · ${age}`)
+    this.#say(mark, `${note} · ${count(Math.max(1, Math.round(took)))} ms · ${age}`)
     if (measuredAt !== this.#measuredAt) this.#begin(measuredAt)
     this.#expect()
   }

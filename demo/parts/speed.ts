@@ -1,5 +1,6 @@
 import { element, make, write } from '../lib/dom.js'
 import { act } from '../lib/notice.js'
+import { count } from '../lib/words.js'
 import type { Result } from '../speed/race.js'
 
 /** A button that runs a short comparison, and its results as bars. */
@@ -34,7 +35,7 @@ function figure({ title, times }: Result): HTMLElement {
   const rows = times.map(([name, ms]) => {
     const bar = make('span', { class: 'bar' }, make('i'))
     ;(bar.firstElementChild as HTMLElement).style.inlineSize = `max(2px, ${(100 * ms) / slowest}%)`
-    const value = make('span', { class: 'ms' }, `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`)
+    const value = make('span', { class: 'ms' }, `${ms < 10 ? ms.toFixed(1) : count(Math.round(ms))} ms`)
     const ratio = make('span', { class: 'ratio' }, ratioOf(ms, own, name))
     return make('li', { class: name === 'mayfly' ? 'own' : '' }, make('span', {}, name), bar, value, ratio)
   })
