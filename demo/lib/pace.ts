@@ -1,5 +1,7 @@
 /** What takes long is done less often: this many times its duration lies between the end and the next time. */
 const REST = 4
+/** … and yet not longer, in milliseconds: what is shown would be of the past. */
+const REST_AT_MOST = 2000
 
 /** Does `work` at once, and then at most every so many milliseconds, the last time after the last call. */
 export function atMost(apart: number, work: () => Promise<unknown> | void): () => void {
@@ -11,7 +13,7 @@ export function atMost(apart: number, work: () => Promise<unknown> | void): () =
       isWanted = false
       const started = performance.now()
       await work()
-      const wait = Math.max(apart, REST * (performance.now() - started))
+      const wait = Math.max(apart, Math.min(REST_AT_MOST, REST * (performance.now() - started)))
       await new Promise((resolve) => setTimeout(resolve, wait))
     }
     isBusy = false

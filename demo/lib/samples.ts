@@ -2,6 +2,7 @@ import type { Stats } from 'mayfly'
 import { collections, NAMES, store } from '../store.js'
 import type { Name } from '../store.js'
 import { listen } from './news.js'
+import { atMost } from './pace.js'
 import { readDefaults } from './state.js'
 import { value } from './value.js'
 
@@ -38,18 +39,22 @@ export function startSampling(): void {
   listen(({ type }) => {
     if (type === 'cleared') origin = undefined
   })
-  void round()
+  measure()
 }
 
-async function round(): Promise<void> {
+let timer: ReturnType<typeof setTimeout> | undefined
+
+/** Looks how things stand, soon: for who knows that they have changed. */
+export const measure = atMost(SOON, async () => {
+  clearTimeout(timer)
   let wait = LATER
   try {
     if (document.visibilityState === 'visible') wait = await take()
   } catch {
     // A store that is busy or gone says so where somebody asks for something.
   }
-  setTimeout(() => void round(), wait)
-}
+  timer = setTimeout(measure, wait)
+})
 
 async function take(): Promise<number> {
   const [stats, scraps] = await Promise.all([

@@ -13,14 +13,23 @@ const NARROW = 480
 /** The strip under the curves in which every slice is a stroke, in CSS pixels. */
 const STRIP = 16
 
+/** How far from what is in sight it is drawn all the same. */
+const AHEAD = '100%'
+
 /** Live documents, expired ones and deleted ones over the last minute. */
 export class Chart {
   readonly #plot: uPlot
   readonly #rows: Sample[] = []
+  #isSeen = false
 
   constructor(place: HTMLElement) {
     this.#plot = new uPlot(optionsFor(place), [[], [], [], []], place)
     new ResizeObserver(() => this.#plot.setSize({ width: place.clientWidth, height: HEIGHT })).observe(place)
+    const see = (entries: IntersectionObserverEntry[]) => {
+      this.#isSeen = entries.at(-1)!.isIntersecting
+      this.draw()
+    }
+    new IntersectionObserver(see, { rootMargin: AHEAD }).observe(place)
     watchScheme(() => this.#plot.redraw())
   }
 
@@ -33,6 +42,7 @@ export class Chart {
   }
 
   draw(): void {
+    if (!this.#isSeen) return
     const rows = this.#rows
     const now = Date.now() / 1000
     const columns = (['live', 'expired', 'deleted'] as const).map((key) => rows.map((row) => row[key]))

@@ -4,7 +4,8 @@ import { field } from '../lib/form.js'
 import type { Order } from '../store.js'
 import { CUSTOMERS } from './examples.js'
 
-const LIMIT = 100
+/** How many documents are shown. */
+export const LIMIT = 100
 type OrderBy = 'placedAt' | 'total' | 'customer' | '_ts'
 
 export interface Asked extends QueryOptions<Order> {
