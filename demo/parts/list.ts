@@ -17,6 +17,8 @@ export class List {
   readonly #visible = new Set<Row>()
   readonly #rowOf = new WeakMap<Element, Row>()
   readonly #observer: IntersectionObserver
+  /** The row that the Tab key comes to. */
+  #stop: Row | undefined
 
   constructor(element: HTMLElement, place: HTMLElement, act: (verb: Verb, row: Row) => void) {
     this.#element = element
@@ -24,6 +26,7 @@ export class List {
     this.#act = act
     this.#observer = new IntersectionObserver((entries) => this.#see(entries))
     element.addEventListener('keydown', (event) => this.#steer(event))
+    element.addEventListener('focusin', () => this.#stopAt(this.#focused()))
     this.#tick()
   }
 
@@ -48,6 +51,10 @@ export class List {
     // Whoever was in a row that has gone goes on from its neighbour; one that is moved loses the focus.
     const next = heir === undefined ? active : heir && this.#rowOf.get(heir)?.pick
     if (focused && next !== document.activeElement) (next ?? this.#place).focus()
+    if (!this.#stop || !this.#rows.has(this.#stop.doc.id)) {
+      const first = this.#element.firstElementChild
+      this.#stopAt(first ? this.#rowOf.get(first) : undefined)
+    }
   }
 
   mark(selectedId: string | undefined): void {
@@ -84,6 +91,13 @@ export class List {
     setTimeout(() => requestAnimationFrame(() => this.#tick()), isCalm() ? CALM : FRAME)
   }
 
+  #stopAt(row: Row | undefined): void {
+    if (row === this.#stop) return
+    if (this.#stop) this.#stop.isStop = false
+    if (row) row.isStop = true
+    this.#stop = row
+  }
+
   #focused(): Row | undefined {
     const item = document.activeElement?.closest('li')
     return item ? this.#rowOf.get(item) : undefined
@@ -92,10 +106,19 @@ export class List {
   #steer(event: KeyboardEvent): void {
     const row = this.#focused()
     if (!row) return
-    const goTo = { ArrowDown: row.element.nextElementSibling, ArrowUp: row.element.previousElementSibling }[event.key]
-    if (goTo !== undefined) {
-      event.preventDefault()
-      if (goTo) this.#rowOf.get(goTo)?.pick.focus()
-    } else if (event.key === 'Delete') this.#act('delete', row)
+    if (event.key === 'Delete') return this.#act('delete', row)
+    const at = row.controls.indexOf(document.activeElement as HTMLButtonElement)
+    const rows: Record<string, Element | null> = {
+      ArrowDown: row.element.nextElementSibling,
+      ArrowUp: row.element.previousElementSibling,
+      Home: this.#element.firstElementChild,
+      End: this.#element.lastElementChild,
+    }
+    const beside: Record<string, number> = { ArrowLeft: at - 1, ArrowRight: at + 1 }
+    const [other, to] = [rows[event.key], beside[event.key]]
+    if (other === undefined && to === undefined) return
+    event.preventDefault()
+    if (other) this.#rowOf.get(other)?.controls[at]?.focus()
+    else if (to !== undefined) row.controls[to]?.focus()
   }
 }

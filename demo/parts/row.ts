@@ -1,6 +1,6 @@
 import { icon, make, write } from '../lib/dom.js'
 import { endOf, lifetimeOf } from '../lib/rules.js'
-import { seconds } from '../lib/words.js'
+import { momentOf, seconds } from '../lib/words.js'
 import type { Document } from '../store.js'
 
 export type Verb = 'select' | 'touch' | 'edit' | 'delete'
@@ -10,16 +10,24 @@ const HINTS = { touch: 'Touch: restart the countdown', edit: 'Edit', delete: 'De
 const RADIUS = 15
 const ROUND = 2 * Math.PI * RADIUS
 
-export const nameOf = ({ customer, total }: Pick<Document, 'customer' | 'total'>): string => `${customer} ${total}`
+const LONG = 40
+
+export function nameOf({ customer, total }: Pick<Document, 'customer' | 'total'>): string {
+  return `${customer.length > LONG ? `${customer.slice(0, LONG)}…` : customer} ${total}`
+}
 
 /** A document in the list, with a ring that counts down to its expiry. */
 export class Row {
   readonly element: HTMLLIElement
   readonly pick: HTMLButtonElement
+  /** All that can be done with it, from left to right; the first one selects it. */
+  readonly controls: HTMLButtonElement[]
   readonly #name = make('b')
   readonly #facts = make('span')
   readonly #placed = make('span', { class: 'placed' })
-  readonly #left = make('span', { class: 'left' })
+  readonly #left = make('span', { class: 'left', 'aria-hidden': 'true' })
+  /** A name that changes every second would be read out every second. */
+  readonly #spoken = make('span', { class: 'sr' })
   readonly #ring: SVGSVGElement
   readonly #arc: SVGCircleElement
   readonly #buttons: [Verb, HTMLButtonElement][]
@@ -32,14 +40,16 @@ export class Row {
     ;[this.#ring, this.#arc] = ring()
     this.pick = make('button', { type: 'button', class: 'pick', 'aria-pressed': 'false' })
     const facts = make('small', {}, this.#facts, this.#placed)
-    this.pick.append(this.#ring, make('span', { class: 'what' }, this.#name, facts), this.#left)
+    this.pick.append(this.#ring, make('span', { class: 'what' }, this.#name, facts), this.#spoken, this.#left)
     this.pick.addEventListener('click', () => act('select', this))
     this.#buttons = (['touch', 'edit', 'delete'] as const).map((verb) => {
       const button = make('button', { type: 'button', class: 'quiet', title: HINTS[verb] }, icon(verb))
       button.addEventListener('click', () => act(verb, this))
       return [verb, button]
     })
-    this.element = make('li', {}, this.pick, ...this.#buttons.map(([, button]) => button))
+    this.controls = [this.pick, ...this.#buttons.map(([, button]) => button)]
+    this.element = make('li', {}, ...this.controls)
+    this.isStop = false
   }
 
   show(doc: Document, defaultTtl: number | null): void {
@@ -55,8 +65,14 @@ export class Row {
       const label = `${verb[0]!.toUpperCase()}${verb.slice(1)} ${nameOf(doc)}`
       button.setAttribute('aria-label', label)
     }
+    write(this.#spoken, this.#end === null ? 'never expires' : `expires at ${momentOf(this.#end)}`)
     this.#ring.classList.toggle('ever', this.#end === null)
     this.tick(Date.now())
+  }
+
+  /** Whether the Tab key comes here: of all rows to one, and the arrow keys lead from there to the others. */
+  set isStop(isStop: boolean) {
+    for (const control of this.controls) control.tabIndex = isStop ? 0 : -1
   }
 
   mark(isSelected: boolean): void {
