@@ -1,6 +1,6 @@
 import { chromium } from '@playwright/test'
 import type { Page } from '@playwright/test'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -185,6 +185,33 @@ for (const [reason, forbid] of Object.entries({
     expect(seen).toEqual(['memory', 2, 'unavailable', 'unavailable'])
   })
 }
+
+test('where somebody has forbidden sites to save data, a store works in memory, or says so at once', async ({
+  site,
+}) => {
+  const profile = await mkdtemp(join(tmpdir(), 'mayfly-forbidden-'))
+  const forbidden = { profile: { default_content_setting_values: { cookies: 2 } } }
+  await mkdir(join(profile, 'Default'))
+  await writeFile(join(profile, 'Default', 'Preferences'), JSON.stringify(forbidden))
+  const executablePath = findBrowser()
+  const options = { ...(executablePath ? { executablePath } : {}), args: launchArguments() }
+  const context = await chromium.launchPersistentContext(profile, options)
+  try {
+    const tab = await newTab(context, site)
+    const seen = await tab.evaluate(async () => {
+      const { openStore, collection } = window.lab
+      const store = openStore('shop', { items: collection() }, { fallback: 'memory' })
+      await store.items.upsert({ id: 'a' })
+      const without = openStore('shop', { items: collection() })
+      const code = await without.items.get('a').catch((error: { code: string }) => error.code)
+      return [await store.persistence, await store.items.query().count(), code]
+    })
+    expect(seen).toEqual(['memory', 1, 'unavailable'])
+  } finally {
+    await context.close()
+    await rm(profile, { recursive: true, force: true })
+  }
+})
 
 test('where a worker has no IndexedDB either, the memory is the page’s; where only the worker fails, there is none', async ({
   tab,

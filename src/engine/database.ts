@@ -40,10 +40,14 @@ function hasDatabases(): boolean {
   }
 }
 
-/** Firefox says InvalidStateError in the private windows of its older versions. */
+/**
+ * Firefox says InvalidStateError in the private windows of its older versions; Chromium says UnknownError, “The user
+ * denied permission to access the database”, where somebody has forbidden sites to save data.
+ */
 function reasonOf(error: Error, { name }: StoreShape): Error {
   if (isServerLost(error)) return serverLost(name, error)
-  return error.name === 'SecurityError' || error.name === 'InvalidStateError' ? noDatabase(name, error) : error
+  const isForbidden = ['SecurityError', 'InvalidStateError'].includes(error.name) || /denied perm/.test(error.message)
+  return isForbidden ? noDatabase(name, error) : error
 }
 
 export function deleteDatabase(shape: StoreShape): Promise<void> {
