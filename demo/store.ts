@@ -29,7 +29,8 @@ export const store = openStore(
     scraps: collection<Order>({ defaultTtl: -1 }),
     responses: collection<CachedResponse>({ defaultTtl: -1 }),
   },
-  { worker },
+  // Where somebody has forbidden sites to save data, there is still something to try.
+  { worker, fallback: 'memory' },
 )
 
 export const NAMES = ['baskets', 'orders', 'invoices'] as const

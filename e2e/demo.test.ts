@@ -2,6 +2,7 @@ import { expect, test } from '@playwright/test'
 import type { Page } from '@playwright/test'
 import { add, choose, clear, documents, lit, numberIn, own, secondTab, setting, visit } from './support/demo-page.js'
 import { serveDemo } from './support/demo.js'
+import { withDataForbidden } from './support/forbidden.js'
 
 declare global {
   interface Window {
@@ -371,6 +372,18 @@ test('it can be installed, however early the browser says so', async ({ page }) 
   await expect(page.locator('body')).toHaveAttribute('data-prompted')
   await page.evaluate(() => dispatchEvent(new Event('appinstalled')))
   await expect(install).toBeHidden()
+})
+
+test('where somebody has forbidden sites to save data, it works in memory and says so', async () => {
+  await withDataForbidden(async (context) => {
+    context.on('weberror', (error) => problems.push(error.error().message))
+    const page = await context.newPage()
+    await visit(page, demo.url)
+    await expect(page.getByRole('status').filter({ hasText: 'all of this is in memory' })).not.toHaveClass('sr')
+    await clear(page)
+    await add(page, 'Brief', 4, 0.5)
+    await expect(page.getByText('Brief 4 does not exist any more.')).toBeVisible()
+  })
 })
 
 test('what goes wrong is shown until it is dismissed', async ({ page }) => {

@@ -1,10 +1,11 @@
 import { chromium } from '@playwright/test'
 import type { Page } from '@playwright/test'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findBrowser, launchArguments } from '../scripts/browser.mjs'
+import { withDataForbidden } from './support/forbidden.js'
 import { expect, newTab, openShop, route, test } from './support/lab.js'
 import { serve } from './support/server.js'
 
@@ -189,14 +190,7 @@ for (const [reason, forbid] of Object.entries({
 test('where somebody has forbidden sites to save data, a store works in memory, or says so at once', async ({
   site,
 }) => {
-  const profile = await mkdtemp(join(tmpdir(), 'mayfly-forbidden-'))
-  const forbidden = { profile: { default_content_setting_values: { cookies: 2 } } }
-  await mkdir(join(profile, 'Default'))
-  await writeFile(join(profile, 'Default', 'Preferences'), JSON.stringify(forbidden))
-  const executablePath = findBrowser()
-  const options = { ...(executablePath ? { executablePath } : {}), args: launchArguments() }
-  const context = await chromium.launchPersistentContext(profile, options)
-  try {
+  await withDataForbidden(async (context) => {
     const tab = await newTab(context, site)
     const seen = await tab.evaluate(async () => {
       const { openStore, collection } = window.lab
@@ -207,10 +201,7 @@ test('where somebody has forbidden sites to save data, a store works in memory, 
       return [await store.persistence, await store.items.query().count(), code]
     })
     expect(seen).toEqual(['memory', 1, 'unavailable'])
-  } finally {
-    await context.close()
-    await rm(profile, { recursive: true, force: true })
-  }
+  })
 })
 
 test('where a worker has no IndexedDB either, the memory is the page’s; where only the worker fails, there is none', async ({

@@ -10,7 +10,8 @@ export const tab: Tab = { letter: await take() }
 
 /** The letters of all open tabs. */
 export async function tabs(): Promise<string[]> {
-  const { held = [] } = (await navigator.locks?.query()) ?? {}
+  // Where data are forbidden, so are locks.
+  const { held = [] } = (await navigator.locks?.query().catch(() => undefined)) ?? {}
   const letters = held.flatMap(({ name }) => (name?.startsWith(PREFIX) ? [name.slice(PREFIX.length)] : []))
   return letters.length > 0 ? letters.toSorted() : [tab.letter]
 }

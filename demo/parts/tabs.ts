@@ -58,6 +58,7 @@ export function showTabs(): void {
   tell({ type: 'tabs' })
 
   const chip = element('#tab-chip', HTMLElement)
+  chip.hidden = tab.letter === '?'
   chip.append(badge(tab.letter), `This is tab ${tab.letter}`)
   document.title = `mayfly · tab ${tab.letter}`
 }

@@ -1,15 +1,16 @@
 import { element, write } from '../lib/dom.js'
 import { tell } from '../lib/news.js'
-import { act } from '../lib/notice.js'
+import { act, tellAll } from '../lib/notice.js'
 import { chosen, selectedId } from '../lib/state.js'
 import { count, plural } from '../lib/words.js'
-import { collections, NAMES } from '../store.js'
+import { collections, NAMES, store } from '../store.js'
 import { few, spread } from './examples.js'
 import { read, watchMode } from './fields.js'
 import { nameOf } from './row.js'
 
 const MANY = 10_000
 const VISITED = 'mayfly-demo visited'
+const IN_MEMORY = 'This browser lets no page save data: all of this is in memory, and for this tab alone.'
 
 /** What puts documents into the chosen collection, and takes them all out. */
 export function watchWriting(): void {
@@ -57,7 +58,10 @@ async function fillUp(button: HTMLButtonElement): Promise<string> {
 
 /** At the very first visit there is something to look at. */
 export async function welcome(): Promise<void> {
-  if (localStorage.getItem(VISITED)) return
-  localStorage.setItem(VISITED, 'yes')
+  if ((await store.persistence) === 'memory') tellAll(IN_MEMORY)
+  else {
+    if (localStorage.getItem(VISITED)) return
+    localStorage.setItem(VISITED, 'yes')
+  }
   await Promise.all(NAMES.map((name) => collections[name].upsertMany(few(name))))
 }
