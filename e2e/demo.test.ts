@@ -286,6 +286,12 @@ test('the API’s list is fresh, then stale, and offline when the network is cut
   await expect(page.locator('#traffic')).toContainText('failed')
   await page.getByRole('switch', { name: 'Cut the network' }).uncheck({ force: true })
   await expect(marks).toHaveText(Array<string>(6).fill('fresh'))
+
+  await page.getByRole('switch', { name: 'Ask every second' }).uncheck({ force: true })
+  await expect(list.getByText(/^(not asked for again|kept in case the network fails)$/)).toHaveCount(6)
+  const traffic = await page.locator('#traffic').innerText()
+  await page.getByRole('button', { name: 'Load the list' }).click()
+  await expect(page.locator('#traffic')).not.toHaveText(traffic)
 })
 
 test('the comparison runs here, checks what it wrote, and is drawn as bars', async ({ page }) => {

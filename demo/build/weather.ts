@@ -17,13 +17,14 @@ export function weatherApi(): Plugin {
 
 function answer({ url = '/' }: IncomingMessage, response: ServerResponse): void {
   const city = decodeURIComponent(url.slice(1).split('?')[0] ?? '')
-  const weather = {
-    city,
-    celsius: Math.round((8 + 18 * Math.random()) * 10) / 10,
-    sky: SKIES[Math.floor(Math.random() * SKIES.length)],
-    measuredAt: Date.now(),
-  }
   setTimeout(() => {
+    const weather = {
+      city,
+      celsius: Math.round((8 + 18 * Math.random()) * 10) / 10,
+      sky: SKIES[Math.floor(Math.random() * SKIES.length)],
+      // Now, for the cache counts from when the answer comes.
+      measuredAt: Date.now(),
+    }
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(weather))
   }, LATENCY)

@@ -10,6 +10,9 @@ export interface Weather {
   measuredAt: number
 }
 
+/** For so many milliseconds at least the page shows what the cache has just said, before it says more by itself. */
+const GRACE = 500
+
 const MARKS: Record<Source, [mark: string, note: string]> = {
   network: ['fresh', 'network'],
   fresh: ['fresh', 'cache'],
@@ -50,9 +53,19 @@ export class Place {
   /** Nobody may ask again while it grows stale. */
   #expect(): void {
     clearTimeout(this.#ageing)
+    const { fresh, stale } = this.#spans
+    const leave = () => this.#say('stale', 'not asked for again')
+    if (this.#mark.dataset['mark'] === 'stale') this.#at(stale, leave)
     if (this.#mark.dataset['mark'] !== 'fresh') return
-    const left = this.#measuredAt + this.#spans.fresh * 1000 - Date.now()
-    this.#ageing = setTimeout(() => this.#say('stale', 'not asked for again'), Math.max(0, left))
+    this.#at(fresh, () => {
+      leave()
+      this.#at(stale, () => this.#say('stale', 'kept in case the network fails'))
+    })
+  }
+
+  /** Does something once the answer is so many seconds old. */
+  #at(age: number, work: () => void): void {
+    this.#ageing = setTimeout(work, Math.max(GRACE, this.#measuredAt + age * 1000 - Date.now()))
   }
 
   /** The network failed, and nothing is kept. */
