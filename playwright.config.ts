@@ -15,7 +15,8 @@ export default defineConfig({
   // Each has a browser of its own.
   workers: Math.min(availableParallelism(), 4),
   projects: [
-    { name: 'e2e', grepInvert: ALONE },
+    { name: 'setup', testMatch: '**/*.setup.ts' },
+    { name: 'e2e', grepInvert: ALONE, dependencies: ['setup'] },
     { name: 'alone', grep: ALONE, workers: 1 },
   ],
   forbidOnly: true,

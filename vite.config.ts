@@ -11,7 +11,7 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 const executablePath = findBrowser()
 const { SEED, RUNS } = process.env
 const seed = Number(SEED ?? Math.floor(Math.random() * 2 ** 31))
-const runs = Number(RUNS ?? 500)
+const runs = Number(RUNS ?? 300)
 
 const source = { alias: { 'mayfly/fetch': path('./src/fetch.ts'), mayfly: path('./src/index.ts') } }
 /** Workers come with the package as it is built. */
@@ -39,7 +39,7 @@ const sameThread = [
 ]
 
 /** What else than where the worker comes from is the same for both kinds of worker, and tried with one of them. */
-const anyWorker = ['test/{ttl,refused,schema,model,queries,listeners}.test.ts']
+const anyWorker = ['test/{ttl,refused,schema,model,queries,listeners,migration,transfer,many}.test.ts']
 
 function inWorker(name: string, engine: 'worker' | 'own worker', share: number): TestProjectConfiguration {
   return {

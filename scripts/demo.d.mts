@@ -1,3 +1,4 @@
 import type { PreviewOptions, PreviewServer } from 'vite'
 
+export function buildDemo(): Promise<void>
 export function serveDemo(options?: PreviewOptions): Promise<PreviewServer>

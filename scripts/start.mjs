@@ -4,13 +4,14 @@ ensurePackages()
 console.log('Building mayfly …')
 if (!run('node', ['scripts/build.mjs'])) process.exit(1)
 
-const { serveDemo } = await import('./demo.mjs')
+const { buildDemo, serveDemo } = await import('./demo.mjs')
 const { findBrowser } = await import('./browser.mjs')
 
 /** Data and service workers stay with an address: not at the one that every preview of vite has. */
 const PORT = 4680
 
 console.log('Building the demo …')
+await buildDemo()
 const server = await serveDemo({ port: PORT, open: hasScreen() })
 console.log('\nmayfly’s demo is at:')
 server.printUrls()

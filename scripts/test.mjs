@@ -33,8 +33,8 @@ const STAGES = [
     ['api', 'build'],
   ],
   [
-    ['package', 'sizes', 'unit', 'memory', 'bench'],
-    ['browser', 'sqlite'],
+    ['package', 'sizes', 'unit'],
+    ['memory', 'bench', 'browser', 'sqlite'],
   ],
   [['e2e']],
   [['alone']],

@@ -1,6 +1,6 @@
 import { serveDemo as serve } from '../../scripts/demo.mjs'
 
-/** Builds and serves the demo as `npm start` does, and stops with the test. */
+/** Serves the demo as `npm start` does; it was built before all tests, for they share what is built. */
 export async function serveDemo(): Promise<{ url: string; stop: () => Promise<void> }> {
   const server = await serve({ port: 0 })
   const url = server.resolvedUrls?.local[0]

@@ -1,0 +1,4 @@
+import { test } from '@playwright/test'
+import { buildDemo } from '../scripts/demo.mjs'
+
+test('the demo can be built', () => buildDemo())
