@@ -83,7 +83,7 @@ export interface Horizon {
 export interface SweepSlice {
   deleted: number
   more: boolean
-  /** The last that was deleted. The next slice begins there: where much was deleted an index is slow to read. */
+  /** The first that was deleted. The next slice begins there: where more was deleted an index is slow to read. */
   reached: Horizon
   /** When the next one expires, if there are no more now; null when none will. */
   next: number | null

@@ -26,7 +26,7 @@ export class Sweeper {
   readonly #collections: string[]
   /** When each collection has to be looked at, the one that waits longest first. Nothing is known at first. */
   readonly #due: Map<string, number>
-  /** Where the last slice of a collection ended. */
+  /** Where the last slice of a collection began. */
   readonly #reached = new Map<string, Horizon>()
   /** The collections of which everything has been looked at, from the very beginning up to there. */
   readonly #whole = new Set<string>()

@@ -67,7 +67,10 @@ export const wholes = {
     shelf.shake()
   },
 
-  /** Deletes at most so many documents that have expired. */
+  /**
+   * Deletes at most so many documents that have expired. Chromium leaves their entries in the indexes, where each reader
+   * trips over them, until one that may write comes by: here the next slice, which begins where this one began.
+   */
   async sweep(shelf: Shelf, { limit, from = NOTHING, isWhole }: Of<'sweep'>): Promise<SweepSlice> {
     const graves = shelf.graves(from)
     // One more than may be deleted shows that there are more.
@@ -78,10 +81,10 @@ export const wholes = {
       const ids = found[at]!.slice(0, limit - deleted) as string[]
       if (ids.length === 0) continue
       // Asked for before it is deleted, and not waited for: that would be one more round trip.
-      const last = result(shelf.store.get(ids.at(-1)!)) as Promise<DocumentRecord>
+      const first = result(shelf.store.get(ids[0]!)) as Promise<DocumentRecord>
       await shelf.discardAll(ids)
       deleted += ids.length
-      reached[field] = (await last)[field]!
+      reached[field] = (await first)[field]!
     }
     const more = found.flat().length > deleted
     // With the last of the dead gone there is nothing left to remember.
