@@ -4,10 +4,14 @@ import type { Conditions, Question } from '../protocol.js'
 
 type Check = (operand: unknown) => boolean
 
-const isValue: Check = (operand) => isComparable(operand, [])
+/** More elements are no value to compare with: an array of arrays that are there again and again has any number of them. */
+const MOST = 1_000_000
+
+const isValue: Check = (operand) => isComparable(operand, [], { left: MOST })
 
 /** An array that contains itself can be compared with nothing. */
-function isComparable(operand: unknown, around: unknown[]): boolean {
+function isComparable(operand: unknown, around: unknown[], room: { left: number }): boolean {
+  if (room.left-- === 0) return false
   return (
     operand === null ||
     ['string', 'boolean'].includes(typeof operand) ||
@@ -16,7 +20,7 @@ function isComparable(operand: unknown, around: unknown[]): boolean {
     (Array.isArray(operand) &&
       !around.includes(operand) &&
       !isEndless(operand) &&
-      operand.every((element) => isComparable(element, [...around, operand])))
+      operand.every((element) => isComparable(element, [...around, operand], room)))
   )
 }
 

@@ -1,3 +1,4 @@
+import { elements } from '../dense.js'
 import type { Document } from '../protocol.js'
 import { everyId, SETTING } from './layout.js'
 import { ARRAYS, BROKEN, GAPS, ODD, SCALARS, ZEROS } from './life.js'
@@ -43,6 +44,27 @@ function isBroken(list: unknown[], seen: Set<unknown>): boolean {
     if (Array.isArray(element) && isBroken(element, seen)) return true
   }
   return false
+}
+
+/** How many elements may be there again at an indexed path. */
+const AGAIN = 100_000
+
+/** Whether a browser that makes a key of it would take ages: it goes into an array each time that it is there. */
+export function isTangled(value: unknown): boolean {
+  const sizes = new Map<unknown, number>()
+  let once = 0
+  const size = (one: unknown): number => {
+    if (!Array.isArray(one)) return 0
+    let sum = sizes.get(one)
+    if (sum !== undefined) return sum
+    sizes.set(one, 0)
+    const inner = elements(one)
+    once += sum = inner.length
+    for (const element of inner) sum += size(element)
+    sizes.set(one, sum)
+    return sum
+  }
+  return size(value) > once + AGAIN
 }
 
 /** For Firefox -0 comes before 0, and neither is found as the other. */

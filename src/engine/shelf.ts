@@ -1,11 +1,13 @@
+import { fail } from '../errors.js'
 import type { CollectionShape, Document, Horizon } from '../protocol.js'
 import type { Clock } from './clock.js'
 import { enter } from './journal.js'
 import type { Entry, Recorded } from './journal.js'
-import { indexedPaths, withKinds } from './kinds.js'
+import { indexedPaths, isTangled, withKinds } from './kinds.js'
 import { EXPIRY_INDEXES, SETTING } from './layout.js'
 import { expiry, horizon, isAhead, isDead, newSetting, NOTHING } from './life.js'
 import type { DocumentRecord, Setting } from './life.js'
+import { at } from './path.js'
 import { result, results } from './request.js'
 import { isSame } from './same.js'
 import { stretches } from './stretches.js'
@@ -234,9 +236,14 @@ export class Shelf {
   /** Stores a record of which nobody is told. */
   keep(record: DocumentRecord): void {
     const { id } = record.doc
+    this.#paths ??= indexedPaths(this.store)
+    const tangled = this.#paths.find((path) => isTangled(at(record.doc, path)))
+    if (tangled !== undefined) {
+      const place = { collection: this.shape.name, id }
+      throw fail('invalid', place, `${tangled} has an index, and holds the same arrays too many times.`)
+    }
     // Of two clocks one was wrong. What the other had buried must not, one day, bury this document.
     if (isAhead(this.setting, this.now)) this.alter({ ...this.setting, dead: NOTHING, since: this.now })
-    this.#paths ??= indexedPaths(this.store)
     const kinds = withKinds(this.setting.kinds, this.#paths, record.doc)
     if (kinds !== this.setting.kinds) this.alter({ ...this.setting, kinds })
     const levels = noteBehind(this.setting.levels, record)

@@ -1,5 +1,6 @@
 import { fail } from '../errors.js'
 import type { IndexShape } from '../protocol.js'
+import { isTangled } from './kinds.js'
 import { indexName } from './layout.js'
 import { isDead } from './life.js'
 import type { DocumentRecord } from './life.js'
@@ -39,6 +40,7 @@ function keysOf({ paths }: IndexShape, { doc }: DocumentRecord): IDBKeyRange[] {
   const [first, ...others] = paths.map((path) => at(doc, path))
   const values = others.length > 0 ? [[first, ...others]] : Array.isArray(first) ? first : [first]
   return values.flatMap((value) => {
+    if (isTangled(value)) return []
     try {
       return [IDBKeyRange.only(value)]
     } catch {
