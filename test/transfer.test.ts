@@ -188,6 +188,23 @@ describe('what is exported', () => {
     await expect(drain(store.export())).rejects.toMatchObject({ code: 'invalid', collection: 'others', id: 'b' })
   })
 
+  test('may come in any parts, of bytes or of text', async () => {
+    const value = 'aü\u20ac𝒜𝒜b'
+    const file = fileOf([inThings({ id: '𝒜', value })])
+    const units = Array.from({ length: file.length }, (_, at) => file[at]!)
+    const bytes = Array.from(new TextEncoder().encode(file), (byte) => Uint8Array.of(byte))
+    const halves = file.split(/(?<=[\ud800-\udbff])/).flatMap((part) => ['', part, ''])
+    const mixed = [...new TextEncoder().encode(file.slice(0, 9))].map((byte) => Uint8Array.of(byte))
+    for (const parts of [units, bytes, halves, [...mixed, ...units.slice(9)]] as (string | Uint8Array)[][]) {
+      const store = fresh()
+      async function* source() {
+        yield* parts
+      }
+      expect(await store.import(source())).toMatchObject({ imported: 1 })
+      expect(await store.things.get('𝒜')).toMatchObject({ value })
+    }
+  })
+
   test('goes through compression and out of a Blob', async () => {
     const store = fresh()
     await store.things.upsertMany(Array.from({ length: 1200 }, (_, n) => ({ id: `i${n}`, value: n })))
@@ -501,6 +518,47 @@ describe('a damaged or hostile file is refused at the line, with nothing importe
     )
     bytes.fill(0xff, bytes.length - 40, bytes.length - 35)
     expect((await refusal(new Blob([bytes]))).message).toMatch(/line 3 .*UTF-8/)
+  })
+
+  test.each<[string, (lone: string) => (string | Uint8Array)[]]>([
+    ['in one part', (lone) => [fileOf([inThings({ id: 'a' }), `"${lone}"`, inThings({ id: 'b' })])]],
+    [
+      'between two parts',
+      (lone) => [
+        `${fileOf([inThings({ id: 'a' })], { end: [9] })
+          .split('\n')
+          .slice(0, 2)
+          .join('\n')}\n"${lone}`,
+        '"\n',
+      ],
+    ],
+    [
+      'before bytes',
+      (lone) => [
+        fileOf([inThings({ id: 'a' })])
+          .split('\n')
+          .slice(0, 2)
+          .join('\n'),
+        `\n"${lone}`,
+        new Uint8Array(9),
+      ],
+    ],
+    [
+      'at the end',
+      (lone) => [
+        `${fileOf([inThings({ id: 'a' })])
+          .split('\n')
+          .slice(0, 2)
+          .join('\n')}\n${lone}`,
+      ],
+    ],
+  ])('half of a character, which no encoder can keep: %s', async (_, partsWith) => {
+    for (const lone of ['\ud835', '\udc9c', '\udc9c\ud835', '\ud835\ud835']) {
+      async function* source() {
+        yield* partsWith(lone)
+      }
+      expect((await refusal(source())).message).toMatch(/line 3 .*half of a character/)
+    }
   })
 
   test('a line without end', async () => {

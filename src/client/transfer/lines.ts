@@ -14,6 +14,8 @@ export const ABORTED = Symbol('aborted')
 
 const NEWLINE = 10
 
+const HALF = 'it holds half of a character'
+
 /** The lines of a file, as they come. A line is looked for among bytes, so that it is known which one is damaged. */
 export async function* linesOf(
   source: unknown,
@@ -59,14 +61,24 @@ async function* chunks(
   })
   aborted.catch(() => undefined)
   let isOver = false
+  /** Of a character whose other half comes with the next part of the text. */
+  let half = ''
   try {
     for (;;) {
       if (signal?.aborted) throw ABORTED
       const { done, value } = await Promise.race([iterator.next(), aborted])
       isOver = done === true
+      if (half && typeof value !== 'string') throw new Unfit(HALF)
       if (isOver) return
-      if (typeof value === 'string') yield encoder.encode(value)
-      else if (ArrayBuffer.isView(value)) yield new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+      if (typeof value === 'string') {
+        const text = half + value
+        half = /[\ud800-\udbff]/.exec(text.slice(-1))?.[0] ?? ''
+        const whole = text.slice(0, text.length - half.length)
+        // An encoder would put another character in the place of half of one, and say nothing.
+        const lone = whole.search(/[\ud800-\udfff]/u)
+        yield encoder.encode(lone === -1 ? whole : whole.slice(0, lone))
+        if (lone !== -1) throw new Unfit(HALF)
+      } else if (ArrayBuffer.isView(value)) yield new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
       else throw new Unfit('the source gives something that is neither bytes nor text')
     }
   } finally {
