@@ -28,7 +28,17 @@ export class MayflyError extends Error {
 /** An error whose text begins with the place: `orders/SO05: …`. */
 export function fail(code: ErrorCode, place: Place, sentence: string, cause?: unknown): MayflyError {
   const where = [place.collection, place.id].filter((part) => part !== undefined).join('/')
-  return new MayflyError(code, where ? `${where}: ${sentence}` : sentence, { ...place, cause })
+  return new MayflyError(code, where ? `${where}: ${sentence}` : sentence, { ...place, cause: discreet(cause) })
+}
+
+/** A browser shows what it could not clone, the text of a function for one; what is in a document must not get about. */
+function discreet(cause: unknown): unknown {
+  try {
+    if ((cause as Partial<Error> | undefined)?.name !== 'DataCloneError') return cause
+    return new DOMException('It could not be cloned.', 'DataCloneError')
+  } catch {
+    return cause
+  }
 }
 
 /** What a caller gives may be anything: a getter or a proxy that throws is a bad input like others. */

@@ -35,6 +35,17 @@ async function refused(doc: unknown, says: RegExp, place: object = {}) {
   expect(await things.query().get()).toEqual([kept])
 }
 
+/** All that an error says, and what it was caused by. */
+function told(error: unknown): string[] {
+  if (!(error instanceof Error || error instanceof DOMException)) return [String(error)]
+  const { cause, errors = [] } = error as Partial<AggregateError>
+  // Behind its own text the stack shows the code that was called, which is not the document's.
+  const stack = String(error.stack)
+    .split('\n')
+    .filter((line) => !/^ *at |@/.test(line))
+  return [error.message, String(error), ...stack, ...[cause, ...(errors as unknown[])].flatMap(told)]
+}
+
 describe('a bad document is refused, and nothing is written', () => {
   test.each<[string, unknown]>([
     ['undefined', undefined],
@@ -92,6 +103,35 @@ describe('a bad document is refused, and nothing is written', () => {
     ],
   ])('one that cannot be cloned: %s', async (_, doc) => {
     await refused(doc, /things\/kept: this cannot be stored/, { id: 'kept', cause: expect.anything() })
+  })
+
+  test('one that cannot be cloned, without telling what is in it', async () => {
+    const store = open({ things: collection<Thing>(), others: collection<Thing>() })
+    const { things } = store
+    await things.upsert({ id: 'kept' })
+    const named = (target: object) => Object.defineProperty(target, 'name', { value: 'secret' })
+    const values = [() => 'secret', Symbol('secret'), class secret {}, named(new WeakMap()), new Proxy({}, {})]
+    for (const value of values) {
+      const doc: Thing = { id: 'kept', value: { secret: [value] } }
+      const calls = [
+        () => things.create(doc),
+        () => things.upsert(doc),
+        () => things.replace(doc),
+        () => things.update('kept', () => doc),
+        () => things.patch('kept', { value }),
+        () => things.upsertMany([doc, doc]),
+        () => things.createMany([doc]),
+        () => store.atomic((write) => write.things.upsert(doc)),
+      ]
+      for (const call of calls) {
+        const error: unknown = await call().then(
+          () => 'resolved',
+          (reason) => reason,
+        )
+        expect(error).toBeInstanceOf(MayflyError)
+        expect(told(error).join('\n')).not.toMatch(/secret/)
+      }
+    }
   })
 
   // Node has no DOM to take a node from.

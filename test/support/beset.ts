@@ -239,6 +239,7 @@ export class World {
     const answers = await Promise.all(calls.map(({ tell }) => attempt(tell)))
     for (const [nth, { ask, isExpiry = false }] of calls.entries()) {
       const answer = answers[nth]
+      if (answer instanceof MayflyError) expect(`${answer.message} ${String(answer.cause)}`).not.toContain('secret')
       const some = refusedOf(answer)
       this.uncloneable = new Set(some)
       if (answer instanceof MayflyError && REFUSALS.has(answer.code) && !some) {

@@ -42,7 +42,7 @@ const inactive = () => new DOMException('The transaction is not active.', 'Trans
 const backing = () => new DOMException('Internal error opening backing store for indexedDB.open.', 'UnknownError')
 const unknown = () => new DOMException('Internal error.', 'UnknownError')
 const aborted = () => new DOMException('The transaction was aborted.', 'AbortError')
-const uncloneable = () => new DOMException('It could not be cloned.', 'DataCloneError')
+const uncloneable = () => new DOMException('() => secret could not be cloned.', 'DataCloneError')
 const taken = () => new DOMException('A key is there already.', 'ConstraintError')
 const older = () => new DOMException('The requested version is less than the existing one.', 'VersionError')
 
