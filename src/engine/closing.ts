@@ -1,3 +1,5 @@
+import { MARKER } from './layout.js'
+
 /** A connection that the browser has cut off may never tell how its transactions ended; for so many milliseconds. */
 const LONGEST = 1000
 
@@ -38,4 +40,26 @@ function ended(transactions: IDBTransaction[], longest: number): Promise<void> {
       transaction.addEventListener('abort', () => resolve())
     }
   })
+}
+
+/**
+ * Waits for the end of a connection that the browser has begun to close, which tells of it a little later: whoever opened
+ * another before would not know what has become of the data. False when there was none to wait for.
+ */
+export async function closed(database: IDBDatabase): Promise<boolean> {
+  if (!isClosing(database)) return false
+  return new Promise((resolve) => {
+    setTimeout(resolve, LONGEST, false)
+    database.addEventListener('close', () => resolve(true))
+  })
+}
+
+/** Nothing says so, but that a connection refuses to begin anything. */
+export function isClosing(database: IDBDatabase): boolean {
+  try {
+    database.transaction(MARKER)
+    return false
+  } catch (error) {
+    return (error as Error).name === 'InvalidStateError'
+  }
 }

@@ -2,7 +2,7 @@ import { deleteDB, openDB, unwrap } from 'idb'
 import { fail } from '../errors.js'
 import type { CollectionShape, StoreShape } from '../protocol.js'
 import type { Hearing } from './connection.js'
-import { begin, close } from './closing.js'
+import { begin, close, closed } from './closing.js'
 import { EXPIRY_INDEXES, indexName, MARKER, SETTING } from './layout.js'
 import { newSetting } from './life.js'
 import { mark } from './generation.js'
@@ -25,7 +25,12 @@ export async function openDatabase(shape: StoreShape, hearing: Hearing): Promise
       if (error.name === 'VersionError') return undefined
       throw reasonOf(error, shape)
     })
-    if (database && isComplete(database, shape)) return database
+    try {
+      if (database && isComplete(database, shape)) return database
+    } catch (error) {
+      await closed(database!)
+      throw error
+    }
     version = database && database.version + 1
     if (database) await close(database)
   }

@@ -3,7 +3,7 @@ import { Alone } from './alone.js'
 import { Audience } from './audience.js'
 import { Clock } from './clock.js'
 import type { Clocks } from './clock.js'
-import { close } from './closing.js'
+import { close, closed } from './closing.js'
 import { Connection } from './connection.js'
 import type { Hearing } from './connection.js'
 import type { Ahead } from './find.js'
@@ -259,7 +259,7 @@ export class Engine implements Link {
         this.#listen({ due: 0 })
         return database
       } catch (error) {
-        if (database) await close(database)
+        if (database && !(await closed(database))) await close(database)
         if (!state.gone || !hearing.isWanted()) throw error
       }
     }

@@ -3,7 +3,7 @@ import type { Place } from '../errors.js'
 import type { Operation, Reply, StoreShape } from '../protocol.js'
 import { isRead, isReadOnly, partsOf, placeOf } from '../operation.js'
 import type { Clock } from './clock.js'
-import { begin } from './closing.js'
+import { begin, closed } from './closing.js'
 import type { Connection } from './connection.js'
 import { Debts } from './debts.js'
 import type { Ahead } from './find.js'
@@ -229,7 +229,7 @@ export class Performer {
         return begin(database, names, mode, { durability: this.#shape.durability })
       } catch (error) {
         if (attempt === ATTEMPTS) throw error
-        void this.#connection.close()
+        if (!(await closed(database))) void this.#connection.close()
       }
     }
   }

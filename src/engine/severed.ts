@@ -1,4 +1,4 @@
-import { MARKER } from './layout.js'
+import { isClosing } from './closing.js'
 import { isServerLost } from './obstacle.js'
 
 /** What is said of a transaction whose connection the browser has closed. */
@@ -17,15 +17,5 @@ export class Severed extends Error {
 
 /** Whether it was the end of the connection that a transaction failed of. */
 export function isSevered({ db }: IDBTransaction, error: unknown): boolean {
-  return isServerLost(error) || (NAMES.has(String((error as Partial<Error>)?.name)) && isClosed(db))
-}
-
-/** Nothing says so, but that a connection refuses to begin anything. */
-function isClosed(database: IDBDatabase): boolean {
-  try {
-    database.transaction(MARKER)
-    return false
-  } catch (error) {
-    return (error as Error).name === 'InvalidStateError'
-  }
+  return isServerLost(error) || (NAMES.has(String((error as Partial<Error>)?.name)) && isClosing(db))
 }

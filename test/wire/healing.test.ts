@@ -47,6 +47,16 @@ function closeAtCommit(databases: Set<IDBDatabase>): void {
   })
 }
 
+/** As a browser closes a connection: at first it refuses to begin anything, and a little later it says why. */
+function beginToClose(database: IDBDatabase): { end: () => void; refused: () => number } {
+  let refused = 0
+  database.transaction = () => {
+    refused++
+    throw new DOMException('The database connection is closing.', 'InvalidStateError')
+  }
+  return { end: () => forceCloseDatabase(database as never), refused: () => refused }
+}
+
 function listenTo(store: ReturnType<typeof open<typeof schema>>) {
   const told: string[] = []
   store.on('recreated', () => told.push('recreated'))
@@ -64,6 +74,48 @@ describe('a connection that the browser closes by force', () => {
     await settled(() => expect(told).toEqual(['reconnected']))
     expect(await store.items.get('a')).toMatchObject({ id: 'a' })
     expect(told).toEqual(['reconnected'])
+  })
+
+  test('is waited for once it refuses to begin anything, and each time the store says so', async () => {
+    const databases = connections()
+    const name = newName()
+    const store = open(schema, name)
+    const told = listenTo(store)
+    await store.items.upsert({ id: 'a' })
+    for (let round = 1; round <= 2; round++) {
+      const [database] = databases
+      databases.clear()
+      const { end, refused } = beginToClose(database!)
+      const writing = store.items.upsert({ id: `b${round}` })
+      await settled(() => expect(refused()).toBeGreaterThan(0))
+      end()
+      expect(await writing).toMatchObject({ id: `b${round}` })
+      await settled(() => expect(told).toHaveLength(round))
+    }
+    expect(told).toEqual(['reconnected', 'reconnected'])
+    expect(await store.items.query().count()).toBe(3)
+  })
+
+  test.each([1, 2, 3])('while it is being opened is waited for, and opened again: at its step %i', async (step) => {
+    const name = newName()
+    await open(schema, name).items.upsert({ id: 'a' })
+    const begin = IDBDatabase.prototype.transaction
+    let steps = 0
+    const spy = vi.spyOn(IDBDatabase.prototype, 'transaction').mockImplementation(function (
+      this: IDBDatabase,
+      ...args
+    ) {
+      if (++steps !== step) return begin.apply(this, args)
+      spy.mockRestore()
+      setTimeout(beginToClose(this).end)
+      return this.transaction(...args)
+    })
+    const store = open(schema, name)
+    const told = listenTo(store)
+    expect(await store.items.get('a')).toMatchObject({ id: 'a' })
+    expect(await store.persistence).toBe('disk')
+    expect(steps).toBe(step)
+    expect(told).toEqual([])
   })
 
   test('in the middle of a commit that was not made costs nothing: it is looked up, and done again', async () => {
