@@ -118,6 +118,36 @@ test('a worker in an endless loop is replaced: writes are lost, reads are repeat
   expect(outcomes).toEqual(['lost', 'a'])
 })
 
+test('a worker whose lock the page cannot see is not taken for dead, and is missed when it is', async ({ tab }) => {
+  await tab.clock.install()
+  const seen = await tab.evaluate(async () => {
+    const { openStore, collection, workers } = window.lab
+    // As where it has a lock manager of its own.
+    const text = `LockManager.prototype.request = async (name, ...rest) => rest.at(-1)({ name }); import('${location.origin}/real/mayfly-worker.js')`
+    const url = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))
+    const worker = () => new Worker(url, { type: 'module' })
+    window.store = openStore('shop', { items: collection(), others: collection() }, { worker, sweep: 'manual' })
+    const told: string[] = []
+    window.store.on('reconnected', () => told.push('reconnected'))
+    await window.store.items.upsert({ id: 'a' })
+    // As long as it takes the page to get hold of a lock that is free.
+    for (let round = 0; round < 20; round++) await navigator.locks.request(`round ${round}`, () => undefined)
+    await window.store.items.upsert({ id: 'b' })
+    const before = [workers.length, ...told]
+    workers.at(-1)!.terminate()
+    window.pending = window.store.items.query().count()
+    return before
+  })
+  expect(seen).toEqual([1])
+  const another = async () => {
+    await tab.clock.runFor(1000)
+    return tab.evaluate(() => window.lab.workers.length)
+  }
+  await expect.poll(another, { intervals: [10] }).toBe(2)
+  await tab.clock.resume()
+  expect(await tab.evaluate(() => window.pending)).toBe(2)
+})
+
 test('a worker cut off from the database for good is replaced by one in a fresh frame, under a strict policy', async ({
   context,
 }) => {

@@ -36,7 +36,7 @@ export class Thread {
     this.died = new Promise((resolve) => {
       this.#bury = resolve
     })
-    this.#forget = whenDead(hello.alive, () => this.#die())
+    this.#forget = whenDead(hello.alive, () => this.stop())
     worker.addEventListener('message', ({ data }: MessageEvent<Notice | undefined>) => {
       this.#heartbeat.heard()
       if (data?.mayfly === 'event') listen(data.event)
@@ -157,6 +157,11 @@ function whenDead(alive: string | undefined, tell: () => void): () => void {
   const locks = globalThis.navigator?.locks
   if (alive === undefined || !locks) return () => undefined
   const waiting = new AbortController()
-  locks.request(alive, { signal: waiting.signal }, tell).catch(() => undefined)
+  const watch = async () => {
+    // Where the page cannot see the worker's locks this one is free all along, which says nothing.
+    const isSeen = await locks.request(alive, { ifAvailable: true }, (lock) => lock === null)
+    if (isSeen) await locks.request(alive, { signal: waiting.signal }, tell)
+  }
+  watch().catch(() => undefined)
   return () => waiting.abort()
 }
