@@ -2,7 +2,7 @@ import { collection, MayflyError } from 'mayfly'
 import type { ImportOptions } from 'mayfly'
 import { describe, expect, test } from 'vitest'
 import { advance, START } from './support/clock.js'
-import { portrait } from './support/portrait.js'
+import { keepsStack, portrait } from './support/portrait.js'
 import { DAY, newName, open } from './support/stores.js'
 
 interface Thing {
@@ -107,8 +107,11 @@ describe('what is exported', () => {
     expect(value.bytes.buffer).toBe(value.same.buffer)
     expect(value.view.buffer).toBe(value.same.buffer)
     expect(Object.keys(value.sparse)).toEqual(['0', '2', '3'])
-    expect([value.error.name, (value.error.cause as Error).message]).toEqual(['RangeError', 'why'])
-    expect(value.error.stack).toBe(error.stack)
+    // WebKit keeps no cause.
+    const { cause, stack } = structuredClone(error)
+    expect([value.error.name, portrait(value.error.cause)]).toEqual(['RangeError', portrait(cause)])
+    if (keepsStack) expect(value.error.stack).toBe(stack)
+    else expect(value.error.stack).toBeTypeOf('string')
     expect(Object.hasOwn(value.proto as object, '__proto__')).toBe(true)
     expect(({} as Record<string, unknown>)['admin']).toBeUndefined()
   })
@@ -126,15 +129,17 @@ describe('what is exported', () => {
     const other = fresh()
     await other.import(await textOf(store.export()))
     const back = (await other.things.get('a'))!
-    const value = back.value as Record<'map' | 'cause' | 'up', unknown> & {
-      first: typeof shared
-      second: unknown[]
-    }
+    type Value = Record<'map' | 'cause' | 'up', unknown> & { first: typeof shared; second: unknown[] }
+    const value = back.value as Value
+    // WebKit makes two of a Date that is there twice, and keeps no cause.
+    const clone = structuredClone(doc.value) as Value
+    const isCause = ({ cause: of, first }: Value) => (of as Error).cause === first
     expect(value['up']).toBe(back)
     expect(value['second'][0]).toBe(value['first'])
-    expect(value['second'][1]).toBe(value.first.date)
+    expect(value['second'][1]).toEqual(shared.date)
+    expect(value['second'][1] === value.first.date).toBe(clone['second'][1] === clone.first.date)
     expect(value['second'][2]).toBe(value.first.list)
-    expect((value['cause'] as Error).cause).toBe(value.first)
+    expect(isCause(value)).toBe(isCause(clone))
     const again = value['map'] as typeof map
     expect([...(again.get(again) as Set<unknown>)]).toEqual([again])
   })

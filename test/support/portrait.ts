@@ -1,3 +1,7 @@
+/** Firefox gives the clone of an error a stack of its own: where the error was made, whatever it says since. */
+export const keepsStack =
+  structuredClone(Object.defineProperty(new Error(), 'stack', { value: 'given' })).stack === 'given'
+
 /**
  * Everything that a structured clone keeps of a value, as a list of texts, an object a line: two values are the same
  * when their portraits are. What is in it twice is there once; a field called `__proto__` is a field.
@@ -31,7 +35,8 @@ function draw(value: object, name: (value: unknown) => string): string {
   if (ArrayBuffer.isView(value)) return `${brand} ${value.byteOffset} ${value.byteLength} ${name(value.buffer)}`
   if (value instanceof Error) {
     const cause = Object.hasOwn(value, 'cause') ? name(value.cause) : 'none'
-    return `${brand} ${value.name} ${JSON.stringify(value.message)} ${JSON.stringify(value.stack)} ${cause}`
+    const stack = keepsStack ? JSON.stringify(value.stack) : typeof value.stack
+    return `${brand} ${value.name} ${JSON.stringify(value.message)} ${stack} ${cause}`
   }
   switch (brand) {
     case 'Date':
