@@ -148,6 +148,31 @@ test('a worker whose lock the page cannot see is not taken for dead, and is miss
   expect(await tab.evaluate(() => window.pending)).toBe(2)
 })
 
+test('a worker that dies with its hello is missed within seconds', async ({ tab }) => {
+  await tab.clock.install()
+  await tab.evaluate(() => {
+    const { openStore, collection, workers } = window.lab
+    const text = `const say = self.postMessage.bind(self)
+      self.postMessage = (message) => { say(message); self.close() }
+      import('${location.origin}/real/mayfly-worker.js')`
+    const dying = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))
+    const worker = () => new Worker(workers.length === 0 ? dying : '/real/mayfly-worker.js', { type: 'module' })
+    window.store = openStore('shop', { items: collection(), others: collection() }, { worker, sweep: 'manual' })
+    window.pending = window.store.items.query().count()
+  })
+  await tab.waitForFunction(() => window.lab.workers.length === 1)
+  let seconds = 0
+  const another = async () => {
+    await tab.clock.runFor(1000)
+    seconds++
+    return tab.evaluate(() => window.lab.workers.length)
+  }
+  await expect.poll(another, { intervals: [10] }).toBe(2)
+  expect(seconds).toBeLessThan(15)
+  await tab.clock.resume()
+  expect(await tab.evaluate(() => window.pending)).toBe(0)
+})
+
 test('a worker cut off from the database for good is replaced by one in a fresh frame, under a strict policy', async ({
   context,
 }) => {

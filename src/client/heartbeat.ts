@@ -3,6 +3,9 @@ import { vigil } from './vigil.js'
 /** For how many seconds a worker may be silent that keeps somebody waiting, while it is asked whether it lives. */
 const SILENCE = 20
 
+/** The same while nothing shows that it lives at all. */
+const DOUBT = 3
+
 /**
  * Listens to a worker for as long as it keeps somebody waiting. One that is merely busy answers in between; one that
  * does not, in all that time, is in an endless loop, or dead where no lock tells.
@@ -11,6 +14,7 @@ export class Heartbeat {
   readonly #ask: () => void
   readonly #giveUp: () => void
   #waiting = 0
+  #patience = SILENCE
   #isHeard = false
   #isAsked = false
   #end: (() => void) | undefined
@@ -34,6 +38,12 @@ export class Heartbeat {
   /** It has said something. */
   heard(): void {
     this.#isHeard = true
+    this.#patience = SILENCE
+  }
+
+  /** It may be dead already. */
+  doubt(): void {
+    this.#patience = DOUBT
   }
 
   stop(): void {
@@ -47,7 +57,7 @@ export class Heartbeat {
       if (this.#isHeard) {
         this.stop()
         this.#start()
-      } else if (seconds >= SILENCE) {
+      } else if (seconds >= this.#patience) {
         this.stop()
         this.#giveUp()
       } else if (!this.#isAsked) {

@@ -36,7 +36,11 @@ export class Thread {
     this.died = new Promise((resolve) => {
       this.#bury = resolve
     })
-    this.#forget = whenDead(hello.alive, () => this.stop())
+    this.#forget = whenDead(
+      hello.alive,
+      () => this.stop(),
+      () => this.#heartbeat.doubt(),
+    )
     worker.addEventListener('message', ({ data }: MessageEvent<Notice | undefined>) => {
       this.#heartbeat.heard()
       if (data?.mayfly === 'event') listen(data.event)
@@ -153,14 +157,15 @@ function append(reply: Reply | undefined, items: unknown[]): void {
 }
 
 /** No event tells that a worker has died; but the lock that it held is free then. */
-function whenDead(alive: string | undefined, tell: () => void): () => void {
+function whenDead(alive: string | undefined, tell: () => void, doubt: () => void): () => void {
   const locks = globalThis.navigator?.locks
   if (alive === undefined || !locks) return () => undefined
   const waiting = new AbortController()
   const watch = async () => {
-    // Where the page cannot see the worker's locks this one is free all along, which says nothing.
+    // One that is free already was the worker's, which has died since, or is out of the page's sight all along.
     const isSeen = await locks.request(alive, { ifAvailable: true }, (lock) => lock === null)
     if (isSeen) await locks.request(alive, { signal: waiting.signal }, tell)
+    else doubt()
   }
   watch().catch(() => undefined)
   return () => waiting.abort()
