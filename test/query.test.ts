@@ -95,6 +95,17 @@ describe('order', () => {
 describe('with an index', () => {
   const indexed = () => open({ all: collection<Thing>().index('tags').index('value') }).all
 
+  test('those that agree in it are in the order of their ids, either way', async () => {
+    const { all } = open({ all: collection<Thing>().index('tags').index('value').index('value', 'place.city') })
+    const ids = ['A', 'B', 'a', 'b']
+    await all.upsertMany(ids.map((id) => ({ id, value: 'v', tags: ['x'], place: { city: 'Bern' } })))
+    for (const where of [{ value: 'v' }, { tags: { contains: 'x' } }, { value: 'v', 'place.city': 'Bern' }] as const) {
+      const found = async (order: 'asc' | 'desc') => (await all.query({ where, order }).get()).map(({ id }) => id)
+      expect(await found('asc')).toEqual(ids)
+      expect(await found('desc')).toEqual(ids.toReversed())
+    }
+  })
+
   test('an array with a hole, or one that contains itself, has its other elements all the same', async () => {
     const all = indexed()
     const loop: unknown[] = ['x']

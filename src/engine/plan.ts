@@ -4,7 +4,7 @@ import { everyId, indexName } from './layout.js'
 import { ARRAYS, BROKEN, GAPS, ODD, SCALARS, ZEROS } from './life.js'
 import type { Kinds } from './life.js'
 import type { Sortable } from './order.js'
-import { compoundRange, everyScalar, rangeOf } from './span.js'
+import { compoundRange, everyScalar, exactly, rangeOf } from './span.js'
 
 /** Where records are read in an order: an index, or the collection by id. */
 export interface Source {
@@ -169,9 +169,9 @@ function rangeIn(
   element: Sortable | undefined,
 ): IDBKeyRange | undefined | null {
   if (isCompound) return compoundRange(prefix, span, prefix.length + (span ? 1 : 0) === paths.length)
-  if (prefix.length > 0) return IDBKeyRange.only(prefix[0])
+  if (prefix.length > 0) return exactly(prefix[0]!)
   if (span) return rangeOf(span)
-  return element === undefined ? everyScalar() : IDBKeyRange.only(element)
+  return element === undefined ? everyScalar() : exactly(element)
 }
 
 /** By id. An id is a string: other keys of the collection are the store's own. */

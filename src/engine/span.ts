@@ -88,6 +88,11 @@ export function everyScalar(): IDBKeyRange {
   return IDBKeyRange.upperBound(leastBinary(), true)
 }
 
+/** One key. Of a range that was made by `only`, Firefox tells all records at once in no other order than the ids'. */
+export function exactly(key: IDBValidKey): IDBKeyRange {
+  return IDBKeyRange.bound(key, key)
+}
+
 /** The keys of an index on one field. */
 export function rangeOf({ lower, isLowerOpen, upper, isUpperOpen }: Span): IDBKeyRange {
   return upper === undefined
@@ -105,7 +110,7 @@ export function compoundRange(
   isWhole: boolean,
 ): IDBKeyRange | undefined | null {
   if (!span) {
-    if (isWhole) return IDBKeyRange.only(prefix)
+    if (isWhole) return exactly(prefix)
     return prefix.length === 0 ? undefined : IDBKeyRange.bound(prefix, behind(prefix), false, true)
   }
   const skips = span.isLowerOpen && !isWhole
