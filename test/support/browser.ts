@@ -59,7 +59,8 @@ export class Process {
     for (const database of this.databases) {
       const { transactions, processTransactions } = (database as unknown as Inside)._rawDatabase
       for (const one of transactions) if (one.db === database && one._state !== 'finished') one._abort(null)
-      forceCloseDatabase(database as never)
+      // What hears of it is the tab's own, and is refused whatever it asks for.
+      this.run(() => forceCloseDatabase(database as never))
       processTransactions()
     }
     for (const channel of channels) if (channel.process === this) channels.delete(channel)
