@@ -41,7 +41,7 @@ class Size {
 export class Pace {
   readonly #steady: () => number
   /** While requests are about, and when nobody is asking. */
-  readonly #sizes = { busy: new Size(2.8, 48, 128, 48, 1.15), free: new Size(80, 250, 2000, 500, 2) }
+  readonly #sizes = { busy: new Size(2.8, 32, 128, 32, 1.15), free: new Size(80, 250, 2000, 500, 2) }
   #requests = 0
   #lastRequest = -Infinity
   #lastAnswer = -Infinity
