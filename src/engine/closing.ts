@@ -5,6 +5,9 @@ const LONGEST = 1000
 
 const underWay = new WeakMap<IDBDatabase, Set<IDBTransaction>>()
 
+/** Of those that are closed here no event tells. */
+const ours = new WeakSet<IDBDatabase>()
+
 /** Begins a transaction that `close` waits for. */
 export function begin(
   database: IDBDatabase,
@@ -26,6 +29,7 @@ export function begin(
  * keeps the connection for ever, and every change of the database stays blocked.
  */
 export async function close(database: IDBDatabase): Promise<void> {
+  ours.add(database)
   const transactions = underWay.get(database)
   const last = performance.now() + LONGEST
   while (transactions && transactions.size > 0 && performance.now() < last) await ended([...transactions], LONGEST)
@@ -47,7 +51,7 @@ function ended(transactions: IDBTransaction[], longest: number): Promise<void> {
  * another before would not know what has become of the data. False when there was none to wait for.
  */
 export async function closed(database: IDBDatabase): Promise<boolean> {
-  if (!isClosing(database)) return false
+  if (ours.has(database) || !isClosing(database)) return false
   return new Promise((resolve) => {
     setTimeout(resolve, LONGEST, false)
     database.addEventListener('close', () => resolve(true))
