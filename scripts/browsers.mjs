@@ -16,7 +16,7 @@ export const BROWSERS = {
     '--disable-features=IdbSqliteBackingStore,IdbSqliteOnDiskRollout',
     /\.leveldb$/,
   ),
-  'chromium-sqlite': chromium('Chromium, SQLite', SQLITE, /-wal$/),
+  'chromium-sqlite': chromium('Chromium, SQLite', SQLITE, /[\\/][A-Z2-7]{52}(-wal)?$/),
   firefox: {
     title: 'Firefox ESR',
     packages: ['firefox-esr'],
