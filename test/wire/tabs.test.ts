@@ -27,6 +27,7 @@ class Browser {
   readonly #dice: Dice
   #open: Open[] = []
   readonly #all: Open[] = []
+  #crashes = 0
 
   constructor(seed: number) {
     this.#dice = new Dice(seed)
@@ -195,7 +196,7 @@ class Browser {
 
   /** Of what it was writing nobody knows whether it was committed; half of it never is. */
   async #crash(one: Open): Promise<void> {
-    const note: Note = { id: this.#dice.of(IDS), n: 50 + this.#dice.below(50), ttl: -1 }
+    const note: Note = { id: this.#dice.of(IDS), n: 50 + this.#crashes++, ttl: -1 }
     const writing = one.process.run(() => one.tab.store.notes.upsert(note as never)).catch(() => undefined)
     for (let wait = this.#dice.below(12); wait > 0; wait--) await new Promise((resolve) => setImmediate(resolve))
     one.process.crash()
