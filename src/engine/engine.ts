@@ -228,8 +228,9 @@ export class Engine implements Link {
   #announce({ shelves }: Shelves): void {
     this.#sweeper.remind()
     this.#audience.remind()
-    for (const { shape, setting, due, now, writable } of shelves) {
+    for (const { shape, setting, due, now, writable, hasMetDead } of shelves) {
       this.#givesWay ||= writable && isChased(setting, shape.version, now)
+      if (hasMetDead) this.#sweeper.meet(shape.name)
       if (due < Infinity) this.#sweeper.note(shape.name, due)
     }
     this.#audience.committed(shelves)

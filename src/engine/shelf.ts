@@ -34,6 +34,8 @@ export class Shelf {
   now = 0
   /** The earliest expiry among what was written here. */
   due = Infinity
+  /** Whether anything has come by that has expired. */
+  hasMetDead = false
   /** The last record that was stored, and the first that was removed. */
   written: DocumentRecord | undefined
   removed: DocumentRecord | undefined
@@ -218,9 +220,9 @@ export class Shelf {
    * a clock that has stepped back a little must not undo it. What is older than the mark cannot.
    */
   witness(expiredAt: number | null): void {
-    if (expiredAt !== null && expiredAt <= this.now && expiredAt > this.setting.mark) {
-      this.alter({ ...this.setting, mark: this.now })
-    }
+    if (expiredAt === null || expiredAt > this.now) return
+    this.hasMetDead = true
+    if (expiredAt > this.setting.mark) this.alter({ ...this.setting, mark: this.now })
   }
 
   /** Takes note of a record that was found by other means than its id. */

@@ -66,6 +66,12 @@ export class Sweeper {
     if (isNews && at < this.#expected) this.#call(at)
   }
 
+  /** Takes note that something in a collection has expired, of which this tab need not have heard. */
+  meet(collection: string): void {
+    const now = this.#tools.clock.now()
+    if (this.#due.get(collection)! > now && !this.#failures.has(collection)) this.note(collection, now)
+  }
+
   /** A page that should have come long ago has a timer that slept while the machine did. */
   remind(): void {
     const now = this.#tools.clock.now()

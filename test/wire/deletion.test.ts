@@ -38,6 +38,17 @@ test('T16, T20: what one tab writes is deleted by another when the first does no
   await expect.poll(() => writer.items.stats()).toEqual(gone)
 })
 
+test('T16: what another tab wrote, of which this one has heard nothing, is deleted when somebody comes upon it', async () => {
+  const name = newName()
+  const [writer, sweeper] = [open(name, 'manual'), open(name)]
+  await sweeper.items.upsert({ id: 'first', ttl: 0.02 })
+  await expect.poll(() => writer.items.stats()).toEqual(gone)
+  vi.spyOn(BroadcastChannel.prototype, 'postMessage').mockImplementation(() => undefined)
+  await writer.items.upsertMany(Array.from({ length: 50 }, (_, n) => ({ id: `i${n}`, ttl: 0.02 })))
+  await writer.close()
+  await expect.poll(() => sweeper.items.stats()).toEqual(gone)
+})
+
 test('T17: a collection whose deletion fails is tried again, and does not hold up the other', async () => {
   const store = open()
   await store.ready
