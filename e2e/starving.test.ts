@@ -62,7 +62,12 @@ for (const [fate, { befall, recover, log }] of Object.entries(FATES)) {
   test(`T20: a tab that is ${fate}, in the middle of a sweep, does not keep another from writing and sweeping @alone`, async ({
     site,
   }) => {
-    await withProfile(async (profile) => {
+    // A browser may drop a page from its cache whenever it likes, and then loads it anew: so once more, with another.
+    let attempts = 0
+    while (!(await withProfile(attempt))) expect(++attempts).toBeLessThan(3)
+
+    /** Whether the page that was put out of action came back as it was. */
+    async function attempt(profile: string): Promise<boolean> {
       const { context, close } = await startChromium(profile)
       try {
         const tab = await newTab(context, site)
@@ -99,16 +104,18 @@ for (const [fate, { befall, recover, log }] of Object.entries(FATES)) {
         expect(await writeAndSweep(tab, 'while')).toBeLessThan(1000 + 10 * alone)
         expect(await onDisk(tab)).toBe(2)
 
-        if (log.length === 0) return
+        if (log.length === 0) return true
         await recover?.(other)
         await other.bringToFront()
+        if (!(await other.evaluate(() => 'log' in window))) return false
         await expect.poll(() => other.evaluate(() => window.log)).toEqual(log)
         expect(await other.evaluate(() => window.store.items.upsert({ id: 'after' }).then(({ id }) => id))).toBe(
           'after',
         )
+        return true
       } finally {
         await close()
       }
-    })
+    }
   })
 }

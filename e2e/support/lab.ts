@@ -67,7 +67,7 @@ export async function openShop(page: Page, options: OpenOptions = {}): Promise<v
 
 /** Has the worker of a page take its time to delete, so that something can happen in the middle of it. */
 export async function slowDown(page: Page): Promise<void> {
-  await page.evaluate(() => window.lab.workers.at(-1)!.postMessage({ slowness: 100 }))
+  await page.evaluate(() => window.lab.workers.at(-1)!.postMessage({ slowness: 5 }))
 }
 
 /** A new tab with the package loaded. */
