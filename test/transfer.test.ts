@@ -525,38 +525,15 @@ describe('a damaged or hostile file is refused at the line, with nothing importe
     expect((await refusal(new Blob([bytes]))).message).toMatch(/line 3 .*UTF-8/)
   })
 
+  const twoLines = fileOf([inThings({ id: 'a' })])
+    .split('\n')
+    .slice(0, 2)
+    .join('\n')
   test.each<[string, (lone: string) => (string | Uint8Array)[]]>([
     ['in one part', (lone) => [fileOf([inThings({ id: 'a' }), `"${lone}"`, inThings({ id: 'b' })])]],
-    [
-      'between two parts',
-      (lone) => [
-        `${fileOf([inThings({ id: 'a' })], { end: [9] })
-          .split('\n')
-          .slice(0, 2)
-          .join('\n')}\n"${lone}`,
-        '"\n',
-      ],
-    ],
-    [
-      'before bytes',
-      (lone) => [
-        fileOf([inThings({ id: 'a' })])
-          .split('\n')
-          .slice(0, 2)
-          .join('\n'),
-        `\n"${lone}`,
-        new Uint8Array(9),
-      ],
-    ],
-    [
-      'at the end',
-      (lone) => [
-        `${fileOf([inThings({ id: 'a' })])
-          .split('\n')
-          .slice(0, 2)
-          .join('\n')}\n${lone}`,
-      ],
-    ],
+    ['between two parts', (lone) => [`${twoLines}\n"${lone}`, '"\n']],
+    ['before bytes', (lone) => [twoLines, `\n"${lone}`, new Uint8Array(9)]],
+    ['at the end', (lone) => [`${twoLines}\n${lone}`]],
   ])('half of a character, which no encoder can keep: %s', async (_, partsWith) => {
     for (const lone of ['\ud835', '\udc9c', '\udc9c\ud835', '\ud835\ud835']) {
       async function* source() {

@@ -4,7 +4,7 @@ import type { Conditions, Question } from '../protocol.js'
 
 type Check = (operand: unknown) => boolean
 
-/** More elements are no value to compare with: an array of arrays that are there again and again has any number of them. */
+/** A value to compare with has at most so many elements, counted wherever they are: shared arrays multiply them. */
 const MOST = 1_000_000
 
 const isValue: Check = (operand) => isComparable(operand, [], { left: MOST })

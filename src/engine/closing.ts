@@ -48,7 +48,7 @@ function ended(transactions: IDBTransaction[], longest: number): Promise<void> {
 
 /**
  * Waits for the end of a connection that the browser has begun to close, which tells of it a little later: whoever opened
- * another before would not know what has become of the data. False when there was none to wait for.
+ * another before would not know what has become of the data. False when there was none to wait for, or none came.
  */
 export async function closed(database: IDBDatabase): Promise<boolean> {
   if (ours.has(database) || !isClosing(database)) return false

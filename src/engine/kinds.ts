@@ -49,6 +49,11 @@ function isBroken(list: unknown[], seen: Set<unknown>): boolean {
 /** How many elements may be there again at an indexed path. */
 const AGAIN = 100_000
 
+/** The first of the paths with an index at which there is a value that no key can be made of in time. */
+export function tangledPath(paths: string[], doc: Document): string | undefined {
+  return paths.find((path) => isTangled(at(doc, path)))
+}
+
 /** Whether a browser that makes a key of it would take ages: it goes into an array each time that it is there. */
 export function isTangled(value: unknown): boolean {
   const sizes = new Map<unknown, number>()

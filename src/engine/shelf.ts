@@ -3,11 +3,10 @@ import type { CollectionShape, Document, Horizon } from '../protocol.js'
 import type { Clock } from './clock.js'
 import { enter } from './journal.js'
 import type { Entry, Recorded } from './journal.js'
-import { indexedPaths, isTangled, withKinds } from './kinds.js'
+import { indexedPaths, tangledPath, withKinds } from './kinds.js'
 import { EXPIRY_INDEXES, SETTING } from './layout.js'
 import { expiry, horizon, isAhead, isDead, newSetting, NOTHING } from './life.js'
 import type { DocumentRecord, Setting } from './life.js'
-import { at } from './path.js'
 import { result, results } from './request.js'
 import { isSame } from './same.js'
 import { stretches } from './stretches.js'
@@ -239,7 +238,7 @@ export class Shelf {
   keep(record: DocumentRecord): void {
     const { id } = record.doc
     this.#paths ??= indexedPaths(this.store)
-    const tangled = this.#paths.find((path) => isTangled(at(record.doc, path)))
+    const tangled = tangledPath(this.#paths, record.doc)
     if (tangled !== undefined) {
       const place = { collection: this.shape.name, id }
       throw fail('invalid', place, `${tangled} has an index, and holds the same arrays too many times.`)
